@@ -96,6 +96,19 @@ static void add_note(const struct packer *packer, const struct step *step,
     append(answer, text);
 }
 
+/* LLVM's OpenMP run-time has a barrier of its own that follows the machine's topology, which is not
+ * made of POSIX threads' (FlexThread, Wang 2015, 6.5): it is told to use it. */
+static void add_barriers(const struct step *step, struct wire_answer *answer)
+{
+    static const char *const kind[] = {"PLAIN", "FORKJOIN", "REDUCTION"};
+    char name[64];
+
+    for (size_t i = 0; step->request.options.flex && i < sizeof(kind) / sizeof(kind[0]); i++) {
+        snprintf(name, sizeof(name), "KMP_%s_BARRIER_PATTERN", kind[i]);
+        add_env(answer, name, "hierarchical,hierarchical");
+    }
+}
+
 void answer_fill(const struct packer *packer, const struct step *step, struct wire_answer *answer)
 {
     char cpus[CPUS_TEXT_MAX];
@@ -116,6 +129,7 @@ void answer_fill(const struct packer *packer, const struct step *step, struct wi
         snprintf(cpus, sizeof(cpus), "%zu", step->size.threads);
         add_env(answer, "OMP_NUM_THREADS", cpus);
     }
+    add_barriers(step, answer);
     if (inside_page(step))
         add_env(answer, RT_PAGE_ENV, inside_page(step));
 }

@@ -721,8 +721,16 @@ static void test_threads_of_the_store(void **state)
     }
 }
 
+static const char *value_of(const struct wire_answer *answer, const char *name)
+{
+    for (size_t i = 0; i < answer->nenv; i++)
+        if (strcmp(answer->env[i].name, name) == 0)
+            return answer->env[i].value;
+    return NULL;
+}
+
 /* flex: OMP_NUM_THREADS by its number, or by the model for a quarter of the cores to all, whatever
- * the step is sized to; the user's own stays. */
+ * the step is sized to; the user's own stays. LLVM's barriers follow the topology. */
 static void test_threads_of_flex(void **state)
 {
     static const struct {
@@ -756,13 +764,16 @@ static void test_threads_of_flex(void **state)
         request.options.threads_auto = table[i].store;
         request.user_omp_threads = table[i].user_omp;
         pipeline_start(&f->packer, &request, &answer);
-        for (size_t e = 0; e < answer.nenv; e++)
-            if (strcmp(answer.env[e].name, "OMP_NUM_THREADS") == 0)
-                value = answer.env[e].value;
+        value = value_of(&answer, "OMP_NUM_THREADS");
         if (table[i].value)
             assert_string_equal(value, table[i].value);
         else
             assert_null(value);
+        value = value_of(&answer, "KMP_FORKJOIN_BARRIER_PATTERN");
+        assert_string_equal(value ? value : "",
+                            table[i].refused ? "" : "hierarchical,hierarchical");
+        assert_int_equal(!value, !value_of(&answer, "KMP_PLAIN_BARRIER_PATTERN"));
+        assert_int_equal(!value, !value_of(&answer, "KMP_REDUCTION_BARRIER_PATTERN"));
         if (!strstr(answer.warning, table[i].warning ? table[i].warning : ""))
             fail_msg("'%s'", answer.warning);
         if (!table[i].warning)
