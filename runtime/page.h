@@ -84,6 +84,7 @@ enum rt_surprise {
     RT_PAGE_TOO_MANY,      /* detail: its `threads`, which no machine has */
     RT_NO_RUNTIME,         /* nobody has the function that a program called; detail: which hook */
     RT_NO_QUERY,           /* the OpenMP run-time cannot be asked for its own number of threads */
+    RT_PAGE_OTHERS,        /* it is another user's; detail: his uid */
     RT_SURPRISES
 };
 

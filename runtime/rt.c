@@ -28,6 +28,7 @@
 #include "runtime/said.h"
 
 #define RT_FIRST 101 /* of the constructors: others ask whether there is a page */
+#define UNKNOWN_UID 65534
 
 static char page_path[1024];
 static _Atomic(const struct rt_page *) page_mapped;
@@ -70,19 +71,30 @@ static bool understood(const struct rt_page *page)
     return false;
 }
 
+/* Is it a file that holds a page, and that nobody can make shorter under the program's hands, which
+ * would end it by SIGBUS, but root and its own user? Where a user namespace has no root, root's
+ * files are UNKNOWN_UID's. */
+static bool is_safe(int fd)
+{
+    struct stat file;
+
+    if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode))
+        rt_surprise(RT_PAGE_UNREADABLE, EINVAL);
+    else if (file.st_uid != 0 && file.st_uid != geteuid() && file.st_uid != UNKNOWN_UID)
+        rt_surprise(RT_PAGE_OTHERS, file.st_uid);
+    else if (file.st_size < (off_t)sizeof(struct rt_page))
+        rt_surprise(RT_PAGE_SHORT, file.st_size);
+    else
+        return true;
+    return false;
+}
+
 static const struct rt_page *map(int fd)
 {
     const struct rt_page *page;
-    struct stat file;
 
-    if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode)) {
-        rt_surprise(RT_PAGE_UNREADABLE, EINVAL);
+    if (!is_safe(fd))
         return NULL;
-    }
-    if (file.st_size < (off_t)sizeof(*page)) {
-        rt_surprise(RT_PAGE_SHORT, file.st_size);
-        return NULL;
-    }
     page = mmap(NULL, sizeof(*page), PROT_READ, MAP_SHARED, fd, 0);
     if (page != MAP_FAILED && understood(page))
         return page;

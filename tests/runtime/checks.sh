@@ -50,6 +50,7 @@ check_hostile() { # PROGRAM
     make_page threads=3 size=64; bad_page "$1" 'a page of fewer fields' 2 64
     make_page threads=3 magic=0x58585858; bad_page "$1" 'something else' 3 0
     make_page threads=3 version=7; bad_page "$1" 'another version' 4 7
+    [ "$(id -u)" != 0 ] || { make_page threads=3; chown 12345 page; bad_page "$1" "another user's page" 8 12345; }
     make_page threads=4000000000; bad_page "$1" 'more threads than can be' 5 -294967296
     make_page threads=3; rm page; bad_page "$1" 'no page' 1 2
     mkdir page; bad_page "$1" 'a folder' 1 22
