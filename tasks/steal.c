@@ -188,7 +188,8 @@ static struct task *outside(struct worker *me, bool last)
     return task;
 }
 
-/* Only what the record waits for: it is in the list of some domain, if nobody runs it. */
+/* Only what the record waits for. If nobody runs it, and its worker's stack is not deep, that worker
+ * comes to it; whose stack is deep has put it into the list of a domain. */
 static struct task *look_under(struct worker *me, const struct record *record)
 {
     struct task *task = NULL;

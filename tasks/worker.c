@@ -117,15 +117,16 @@ static bool is_deep(const struct worker *me)
     return (const char *)__builtin_frame_address(0) < me->stack_low;
 }
 
-/* The newest task of the own queue. Where the stack is deep, and it is no one's that is waited for,
- * it stays for others. */
+/* The newest task of the own queue. Where the stack is deep, those that are no one's that is waited
+ * for go to the domain's list: another worker whose stack is deep, too, may wait for one of them,
+ * and finds it there only. */
 static struct task *own_task(struct worker *me, const struct want *want)
 {
     struct task *task = queue_pop(me);
 
-    if (task && want->bounded && !queues_is_under(task, want->record)) {
-        queue_push(me, task); /* into the slot that it had */
-        return NULL;
+    while (task && want->bounded && !queues_is_under(task, want->record)) {
+        queues_put(me->pool, (unsigned)load_u32(&me->domain), task, task, 1);
+        task = queue_pop(me);
     }
     return task;
 }
