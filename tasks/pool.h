@@ -21,6 +21,7 @@
 #define TASK_BYTES 128
 #define OBJECT_SLOTS 8192    /* a power of two */
 #define TASK_QUEUE_MOST 2048 /* tasks on a worker's queue: then a new one runs at once */
+#define TASK_LIST_MOST 65536 /* and in a domain's list: 8 MiB of tasks */
 
 struct task {
     struct record record;

@@ -68,16 +68,23 @@ struct task *queues_take_under(struct domain *domain, const struct record *recor
     return task;
 }
 
-double queues_load(const struct berth_tasks *pool, unsigned number)
+int64_t queues_tasks(const struct berth_tasks *pool, unsigned number)
 {
     const struct domain *domain = pool->domain[number];
     unsigned members = (unsigned)load_u32(&domain->members);
-    double tasks = (double)load_u32(&domain->waiting);
+    int64_t tasks = load_u32(&domain->waiting);
 
     for (unsigned i = 0; i < members; i++)
-        tasks += (double)deque_size(
+        tasks += deque_size(
             &pool->worker[atomic_load_explicit(&domain->member[i], memory_order_relaxed)]->deque);
-    return members ? tasks / members : (double)UINT32_MAX;
+    return tasks;
+}
+
+double queues_load(const struct berth_tasks *pool, unsigned number)
+{
+    unsigned members = (unsigned)load_u32(&pool->domain[number]->members);
+
+    return members ? (double)queues_tasks(pool, number) / members : (double)UINT32_MAX;
 }
 
 unsigned queues_least(struct berth_tasks *pool)

@@ -41,6 +41,12 @@ static inline struct task *queue_pop(struct worker *me)
     return task;
 }
 
+/* Says whether the list of a domain is so long that no more tasks should be created for it. */
+static inline bool queues_are_full(const struct berth_tasks *pool, unsigned domain)
+{
+    return load_u32(&pool->domain[domain]->waiting) >= TASK_LIST_MOST;
+}
+
 /* Adds a list of n tasks, linked by `next`, to that of a domain. */
 void queues_put(struct berth_tasks *pool, unsigned domain, struct task *first, struct task *last,
                 unsigned n);
@@ -54,7 +60,10 @@ struct task *queues_take_under(struct domain *domain, const struct record *recor
 /* Says whether the record waits for the task, directly or not. */
 bool queues_is_under(const struct task *task, const struct record *record);
 
-/* Returns how many tasks wait in a domain, by its workers. */
+/* Returns how many tasks wait in a domain. */
+int64_t queues_tasks(const struct berth_tasks *pool, unsigned domain);
+
+/* Returns that by its workers. */
 double queues_load(const struct berth_tasks *pool, unsigned domain);
 
 /* Returns the domain with the least load, in turn where it is the same. */

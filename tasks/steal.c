@@ -133,13 +133,15 @@ static struct task *one_more(struct worker *me, struct domain *domain, bool wait
 }
 
 /* Brings tasks for the others of the own domain: one for each who has nothing to do, or half of
- * what waits on a queue there, if that is more. */
+ * what waits on all queues there, if that is more. Then it is long until either domain needs the
+ * other.
+ */
 static void bring_more(struct worker *me, unsigned number)
 {
     struct berth_tasks *pool = me->pool;
     struct domain *mine = domain_of(me);
     int64_t others = load_u32(&mine->searching) + load_u32(&mine->sleepers) - 1;
-    int64_t half = (int64_t)(queues_load(pool, number) / 2), most = half > others ? half : others;
+    int64_t half = queues_tasks(pool, number) / 2, most = half > others ? half : others;
     struct task *first = NULL, *last = NULL, *task;
     unsigned n = 0;
 
@@ -188,8 +190,8 @@ static struct task *outside(struct worker *me, bool last)
     return task;
 }
 
-/* Only what the record waits for. If nobody runs it, and its worker's stack is not deep, that worker
- * comes to it; whose stack is deep has put it into the list of a domain. */
+/* Only what the record waits for. If nobody runs it, and its worker's stack is not deep, that
+ * worker comes to it; whose stack is deep has put it into the list of a domain. */
 static struct task *look_under(struct worker *me, const struct record *record)
 {
     struct task *task = NULL;

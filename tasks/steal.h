@@ -2,7 +2,7 @@
 /* steal - where a worker that has nothing to do finds a task (Vikranth 2018, sections 3.5 and 4.4):
  * in its domain's list, on the queue of a victim of its domain, in another domain. Only one worker
  * of a domain at a time looks in others. It brings more, too: a task for each of its own domain who
- * has nothing to do (Porterfield 2012, section 2.3), or half of a queue, at most 64.
+ * has nothing to do (Porterfield 2012, section 2.3), or half of what waits there, at most 64.
  *
  * The thesis lets a queue below the threshold alone. Then a program that creates one task at a time
  * would run on one core: before it sleeps, a worker takes what there is, in another domain only

@@ -10,8 +10,8 @@
  * (eq. 3.2), at most for a task's mean.
  *
  * Who steals from another domain brings more for the others of its own, which are nearer to them
- * then: a shepherd's worker one for each of them (Porterfield 2012, 2.3), by topology half of what
- * is there, at most 64.
+ * then: a shepherd's worker one for each of them (Porterfield 2012, 2.3), by topology half of each
+ * queue there, at most 64.
  *
  * How long a task takes depends on the task and the seed only, so that the same program is run by
  * any number of workers, by any policy.
