@@ -11,6 +11,8 @@
 #include "packer/cli/common/input.h"
 #include "packer/cli/model/models.h"
 
+#define CELLS_MOST 10000000 /* of the matrix that is answered */
+
 /* Names with their numbers, an object {"name":number}, and the names in their order. */
 struct names {
     struct json_object *number, *list;
@@ -20,6 +22,7 @@ struct input {
     struct json_object *tasks, *objects; /* borrowed */
     struct names object, node;
     size_t *first, *use, *at; /* struct locality's; at: its node */
+    size_t *last_user;        /* [object] the task that used it last, counted from 1 */
     size_t uses;
 };
 
@@ -45,15 +48,6 @@ static int expect(struct json_object *value, enum json_type type, struct berth_e
                            json_type_to_name(is));
 }
 
-/* Has the task used the object already? */
-static bool is_used(const struct input *input, size_t task, size_t object)
-{
-    for (size_t i = input->first[task]; i < input->uses; i++)
-        if (input->use[i] == object)
-            return true;
-    return false;
-}
-
 static int read_task(struct input *input, size_t task, struct json_object *list,
                      struct berth_error *err)
 {
@@ -67,8 +61,9 @@ static int read_task(struct input *input, size_t task, struct json_object *list,
         if (expect(name, json_type_string, err) < 0)
             return berth_error_before(err, "[%zu]", i);
         object = number_of(&input->object, json_object_get_string(name));
-        if (!is_used(input, task, object))
+        if (input->last_user[object] != task + 1)
             input->use[input->uses++] = object;
+        input->last_user[object] = task + 1;
     }
     input->first[task + 1] = input->uses;
     return 0;
@@ -115,11 +110,23 @@ static int make_room(struct input *input, struct berth_error *err)
     input->first = calloc(tasks + 1, sizeof(*input->first));
     input->use = calloc(uses + 1, sizeof(*input->use));
     input->at = calloc(objects + 1, sizeof(*input->at));
-    if (!input->first || !input->use || !input->at)
+    input->last_user = calloc(objects + 1, sizeof(*input->last_user));
+    if (!input->first || !input->use || !input->at || !input->last_user)
         return berth_error_set(err, "tasks: %s", strerror(ENOMEM));
     for (size_t i = 0; i <= objects; i++)
         input->at[i] = LOCALITY_NOWHERE;
     return 0;
+}
+
+static int expect_few_cells(const struct input *input, struct berth_error *err)
+{
+    size_t tasks = (size_t)json_object_object_length(input->tasks),
+           nodes = json_object_array_length(input->node.list);
+
+    if ((double)tasks * (double)nodes <= CELLS_MOST)
+        return 0;
+    return berth_error_set(err, "tasks: %zu on %zu nodes: a matrix of at most %d cells expected",
+                           tasks, nodes, CELLS_MOST);
 }
 
 static int read_input(struct input *input, struct json_object *object, struct berth_error *err)
@@ -131,7 +138,9 @@ static int read_input(struct input *input, struct json_object *object, struct be
     if (json_get_object(object, "objects", JSON_REQUIRED, &input->objects, err) < 0 ||
         make_room(input, err) < 0 || read_tasks(input, err) < 0)
         return -1;
-    return read_objects(input, err);
+    if (read_objects(input, err) < 0)
+        return -1;
+    return expect_few_cells(input, err);
 }
 
 static struct json_object *answer(struct input *input, double *row)
@@ -194,6 +203,7 @@ struct json_object *ctl_model_locality(struct json_object *object, struct berth_
     free(input.first);
     free(input.use);
     free(input.at);
+    free(input.last_user);
     free(row);
     return output;
 }

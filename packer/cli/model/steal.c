@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "models/tasks/threshold.h"
@@ -14,6 +15,8 @@
 
 #define NS 1e-9
 #define MOST_NS 1e12
+#define MOST_SD 10    /* times the mean: a worker looks again after the mean, at most */
+#define CORE_MOST 1e9 /* the number of a core */
 
 static const char *const kinds[] = {[STEAL_FLAT] = "flat", [STEAL_TREE] = "tree"};
 static const char *const policies[] = {
@@ -62,10 +65,47 @@ static const struct json_field input_fields[] = {
     JSON_END,
 };
 
+static int compare_cores(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Refuses a core that two workers would have. */
+static int expect_different(double *core, size_t n, struct berth_error *err)
+{
+    qsort(core, n, sizeof(*core), compare_cores);
+    for (size_t i = 1; i < n; i++)
+        if (!(core[i - 1] < core[i]))
+            return berth_error_set(err, "domains: core %.0f is in them twice", core[i]);
+    return 0;
+}
+
+/* Reads a domain's cores, behind the `n` that there are. Returns how many; -1. */
+static int read_cores(struct json_object *list, size_t domain, size_t n, double *core,
+                      struct berth_error *err)
+{
+    static const struct json_field item = {
+        .kind = JSON_NUMBER, .whole = true, .need = JSON_REQUIRED, .min = 0, .max = CORE_MOST};
+    size_t more = json_object_array_length(list);
+    char name[64];
+
+    snprintf(name, sizeof(name), "domains[%zu]", domain);
+    if (!more)
+        return berth_error_set(err, "%s: at least one core expected", name);
+    if (n + more > STEAL_WORKERS_MAX)
+        return berth_error_set(err, "domains: at most %d cores in all expected", STEAL_WORKERS_MAX);
+    if (json_get_list(list, name, more, &item, core + n, sizeof(*core), err) < 0)
+        return -1;
+    return (int)more;
+}
+
 /* Reads which cores each domain has: how many of them counts. */
 static int read_domains(struct input *input, struct json_object *object, struct berth_error *err)
 {
     struct json_object *list;
+    double core[STEAL_WORKERS_MAX];
     size_t sum = 0, n;
 
     if (ctl_input_list(object, "domains", json_type_array, &list, err) < 0)
@@ -74,16 +114,15 @@ static int read_domains(struct input *input, struct json_object *object, struct 
     if (n > STEAL_DOMAINS_MAX)
         return berth_error_set(err, "domains: at most %d expected", STEAL_DOMAINS_MAX);
     for (size_t i = 0; i < n; i++) {
-        size_t cores = json_object_array_length(json_object_array_get_idx(list, i));
+        int cores = read_cores(json_object_array_get_idx(list, i), i, sum, core, err);
 
-        if (!cores)
-            return berth_error_set(err, "domains[%zu]: at least one core expected", i);
-        sum += cores;
-        if (sum > STEAL_WORKERS_MAX)
-            return berth_error_set(err, "domains: at most %d cores in all expected",
-                                   STEAL_WORKERS_MAX);
+        if (cores < 0)
+            return -1;
         input->cores[i] = (unsigned)cores;
+        sum += (size_t)cores;
     }
+    if (expect_different(core, sum, err) < 0)
+        return -1;
     input->program.domains = n;
     return 0;
 }
@@ -151,6 +190,11 @@ struct json_object *ctl_model_steal(struct json_object *object, struct berth_err
     if (read_domains(&input, object, err) < 0 || read_latencies(&input, object, err) < 0 ||
         json_read(object, input_fields, &input, err) < 0)
         return NULL;
+    if (input.tasks.ns.sd > MOST_SD * input.tasks.ns.mean) {
+        berth_error_set(err, "tasks.ns.sd: %g: at most %d times the mean expected",
+                        input.tasks.ns.sd, MOST_SD);
+        return NULL;
+    }
     fill_program(&input);
     if (steal_run(&input.program, &outcome) < 0) {
         berth_error_set(err, "%s", strerror(ENOMEM));

@@ -54,6 +54,11 @@ wrong locality '{"tasks":{"t":[]}}' 'objects: missing'
 wrong locality '{"tasks":{"t":[1]},"objects":{}}' 'tasks.t[0]: string expected'
 wrong locality '{"tasks":{"t":["s"]},"objects":{"s":0}}' 'objects.s: string expected'
 
+# many tasks on many nodes: what is printed has an end
+seq 4000 | awk '{ tasks = tasks (NR > 1 ? "," : "") "\"t" $1 "\":[\"s" $1 "\"]"; objects = objects (NR > 1 ? "," : "") "\"s" $1 "\":\"n" $1 "\"" }
+    END { printf "{\"tasks\":{%s},\"objects\":{%s}}", tasks, objects }' >"$dir/square"
+wrong locality "$(cat "$dir/square")" 'tasks: 4000 on 4000 nodes: a matrix of at most 10000000 cells expected'
+
 # ---- cohort: two threads on each of two nodes that always ask; two hand-overs within each node, so that the last thread waits for 46 ns ----
 always='"threads":[2,2],"hold_ns":10,"think_ns":0,"local_ns":1,"remote_ns":3,"turns":6'
 run "{$always,\"bound\":2}" model cohort
@@ -72,6 +77,10 @@ run "{$two,\"tasks\":{\"kind\":\"tree\",\"n\":3,\"ns\":[10000,0]},\"policy\":\"r
 grep -q '^{"seconds":2\.0904.*e-05,"work_s":.*,"steals":1,"misses":9,"remote":1}' "$dir/out" || bad 'model steal' 'one steal' "$(cat "$dir/out")"
 wrong steal '{}' 'domains: missing'
 wrong steal '{"domains":[[]],"latency_ns":[[1]]}' 'domains[0]: at least one core expected'
+wrong steal '{"domains":[[0],["1"]],"latency_ns":[[1,2],[1,2]]}' 'domains[1][0]: '
+wrong steal '{"domains":[[0],[-1]],"latency_ns":[[1,2],[1,2]]}' 'domains[1][0]: -1:'
+wrong steal '{"domains":[[0,3],[1,3]],"latency_ns":[[1,2],[1,2]]}' 'domains: core 3 is in them twice'
+wrong steal "{$two,\"tasks\":{\"kind\":\"tree\",\"n\":3,\"ns\":[1,11]},\"policy\":\"random\"}" 'tasks.ns.sd: 11: at most 10 times the mean expected'
 wrong steal '{"domains":[[0],[1]],"latency_ns":[[1,2]]}' 'latency_ns: a row for each of 2 domains expected'
 wrong steal '{"domains":[[0],[1]],"latency_ns":[[1,2],[1,0]]}' 'latency_ns[1][1]: 0:'
 wrong steal "{$two}" 'tasks: missing'
