@@ -27,7 +27,9 @@
  *     berth_tasks_stop(pool);
  *
  * Nothing fails for want of memory: a task for which there is none runs at once, in the thread that
- * creates it. So do all tasks in a child of fork(), which has none of the pool's workers.
+ * creates it. So does one when very many wait already, a few thousand of a worker's own or 65536
+ * for a domain, and so memory has a bound. And so do all tasks in a child of fork(), which has none
+ * of the pool's workers; where a task has forked, the child does not return from its function.
  *
  * A task's function returns: it neither throws, nor jumps out of itself, nor ends its thread. It
  * holds no lock of its own while it waits for its children, because the task that runs meanwhile
@@ -36,6 +38,8 @@
  * Where a step of Slurm runs under berth, workers stand where berthd's page of the step says
  * (BERTH_RT_PAGE), and follow when the step is moved. Else /sys tells which CPUs share a memory
  * node or, where there is only one, a last level cache: a domain of stealing.
+ *
+ * A complete program is in berth_tasks(3).
  *
  * Build with `pkg-config --cflags --libs berth-tasks`. */
 #ifndef BERTH_TASKS_H

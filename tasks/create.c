@@ -44,6 +44,8 @@ static bool put_inside(struct worker *me, struct task *task, const struct create
         count(&me->counts.placed);
     if (domain < 0 || domain == load_u32(&me->domain))
         return deque_size(&me->deque) < TASK_QUEUE_MOST && queue_push(me, task);
+    if (queues_are_full(me->pool, (unsigned)domain))
+        return false;
     queues_put(me->pool, (unsigned)domain, task, task, 1);
     return true;
 }
@@ -75,8 +77,10 @@ void create_inside(struct worker *me, struct record *parent, const struct create
 
 void create_outside(struct berth_tasks *pool, struct record *parent, const struct create *create)
 {
-    struct task *task = aligned_alloc(TASKS_LINE, sizeof(*task));
-    int domain;
+    int domain = create->n ? objects_domain(pool, NULL, create->objects, create->n) : -1;
+    unsigned put = domain < 0 ? queues_least(pool) : (unsigned)domain;
+    struct task *task =
+        queues_are_full(pool, put) ? NULL : aligned_alloc(TASKS_LINE, sizeof(*task));
 
     if (!task || !copy_arguments(task, create->arguments, create->bytes)) {
         free(task);
@@ -85,7 +89,6 @@ void create_outside(struct berth_tasks *pool, struct record *parent, const struc
     }
     task->owner = NULL;
     enter(pool, NULL, task, parent, create);
-    domain = create->n ? objects_domain(pool, NULL, create->objects, create->n) : -1;
     task->record.placed = domain;
-    queues_put(pool, domain < 0 ? queues_least(pool) : (unsigned)domain, task, task, 1);
+    queues_put(pool, put, task, task, 1);
 }
