@@ -148,13 +148,19 @@ static void choose_pages(const struct berth_task_object *objects, size_t n, stru
 
 /* ---- domains ---- */
 
+/* A domain that the step was moved away from has nobody who would run anything there. */
+static bool is_of_node(const struct domain *domain, unsigned node)
+{
+    return load_u32(&domain->members) &&
+           atomic_load_explicit(&domain->memory_node, memory_order_relaxed) == (int)node;
+}
+
 static size_t domain_of_node(struct berth_tasks *pool, unsigned node)
 {
     size_t best = LOCALITY_NOWHERE;
 
     for (unsigned d = 0; d < pool->domains; d++)
-        if (atomic_load_explicit(&pool->domain[d]->memory_node, memory_order_relaxed) ==
-                (int)node &&
+        if (is_of_node(pool->domain[d], node) &&
             (best == LOCALITY_NOWHERE || queues_load(pool, d) < queues_load(pool, (unsigned)best)))
             best = d;
     return best;

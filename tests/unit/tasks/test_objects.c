@@ -190,6 +190,18 @@ static void test_foreign_node(void **state)
     assert_in_range(domain_of_pages(0, 1), 0, 1);
 }
 
+/* Memory of a node that the step was moved away from: the domain has no workers any more. */
+static void test_domain_left(void **state)
+{
+    uint32_t members = pool->domain[1]->members;
+
+    (void)state;
+    node_of[0] = 7;
+    pool->domain[1]->members = 0;
+    assert_int_equal(domain_of_pages(0, 1), 0);
+    pool->domain[1]->members = members;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +212,7 @@ int main(void)
         cmocka_unit_test_setup(test_untouched, forget),
         cmocka_unit_test_setup(test_refused, forget),
         cmocka_unit_test_setup(test_foreign_node, forget),
+        cmocka_unit_test_setup(test_domain_left, forget),
     };
 
     return cmocka_run_group_tests(tests, setup_pool, end_pool);
