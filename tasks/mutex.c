@@ -27,9 +27,21 @@ _Static_assert(SLAB_MUTEXES * sizeof(struct cohort_domain) % PAGE == 0, "a domai
 static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
 static struct berth_mutex *unused[COHORT_DOMAINS];
 
+static void lock_lists(void)
+{
+    pthread_mutex_lock(&lists);
+}
+
+static void unlock_lists(void)
+{
+    pthread_mutex_unlock(&lists);
+}
+
+/* A child of fork() makes mutexes of its own, whoever was making one when it was forked. */
 __attribute__((constructor)) static void begin(void)
 {
     crowd_begin();
+    pthread_atfork(lock_lists, unlock_lists, unlock_lists);
 }
 
 /* ---- the lock of a cohort ---- */

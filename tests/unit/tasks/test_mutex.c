@@ -8,8 +8,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "tasks/berth_tasks.h"
@@ -18,13 +22,22 @@
 #define THREADS 8
 #define TURNS 20000
 #define MANY 100
+#define FORK_US 200000
+#define PATIENCE_S 60 /* then a child that waits is ended: the test fails */
 
 static bool no_memory;
+static _Atomic bool slow, made_slowly; /* memory for one takes longer than a fork */
+static sem_t making;
 void *__real_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
 void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
 
 void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
 {
+    if (slow) {
+        made_slowly = true;
+        sem_post(&making);
+        usleep(FORK_US);
+    }
     return no_memory ? MAP_FAILED : __real_mmap(at, bytes, protection, flags, file, offset);
 }
 
@@ -189,12 +202,62 @@ static void test_errors(void **state)
     berth_mutex_free(NULL);
 }
 
+/* ---- fork ---- */
+
+/* Makes mutexes until no memory is left of earlier ones. */
+static void *make_all(void *nothing)
+{
+    struct berth_mutex *made[8 * MANY];
+    int n = 0;
+
+    while (n < 8 * MANY && !atomic_load(&made_slowly))
+        made[n++] = berth_mutex_new(0);
+    while (n > 0)
+        berth_mutex_free(made[--n]);
+    return nothing;
+}
+
+static int use_in_child(void)
+{
+    struct berth_mutex *own;
+
+    alarm(PATIENCE_S);
+    slow = false;
+    own = berth_mutex_new(0);
+    if (!own || berth_mutex_trylock(own) != 0)
+        return 1;
+    berth_mutex_unlock(own);
+    berth_mutex_free(own);
+    return 0;
+}
+
+/* A child that is forked while another thread makes a mutex makes one, too. */
+static void test_fork(void **state)
+{
+    pthread_t maker;
+    pid_t child;
+    int status = -1;
+
+    (void)state;
+    sem_init(&making, 0, 0);
+    slow = true;
+    assert_int_equal(pthread_create(&maker, NULL, make_all, NULL), 0);
+    sem_wait(&making);
+    child = fork();
+    if (child == 0)
+        _exit(use_in_child());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    pthread_join(maker, NULL);
+    slow = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exclusion), cmocka_unit_test(test_domains),
         cmocka_unit_test(test_try),       cmocka_unit_test(test_memory_is_used_again),
-        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_errors),    cmocka_unit_test(test_fork),
     };
 
     setenv("BERTH_TASKS_NODES", "0-1|2-3", 1);
