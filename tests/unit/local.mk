@@ -328,7 +328,8 @@ unit_scripts = \
 	tests/unit/metrics/test_names.sh \
 	tests/unit/models/test_contend_eval.sh \
 	tests/unit/models/test_figure3.sh \
-	tests/unit/tasks/test_library.sh
+	tests/unit/tasks/test_library.sh \
+	tests/unit/tasks/test_manuals.sh
 # It builds what it needs with the sanitizer that it is about.
 if !SANITIZERS
 TESTS += tests/unit/tasks/test_tsan.sh
