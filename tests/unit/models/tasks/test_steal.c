@@ -149,8 +149,8 @@ static void test_same_again(void **state)
     assert_memory_not_equal(&one, &other, sizeof(one));
 }
 
-/* A worker that has nothing to do looks again after a task's mean at most, however long that is: runs
- * of tasks of hours take no longer than those of microseconds. */
+/* A worker that has nothing to do looks again after a task's mean at most, however long that is:
+ * runs of tasks of hours take no longer than those of microseconds. */
 static void test_long_tasks(void **state)
 {
     struct steal_program hours = program(2, 6, STEAL_RANDOM);
