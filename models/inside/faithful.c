@@ -24,12 +24,12 @@ unsigned faithful_quantum_ms(double scaling)
     return 0;
 }
 
-bool faithful_ready(struct faithful *faithful, double now_s, bool workers)
+bool faithful_ready(struct faithful *faithful, double from_s, double now_s, bool workers)
 {
     if (workers && !faithful->working)
         faithful->since_s = now_s;
     faithful->working = workers;
-    return workers && now_s - faithful->since_s >= FAITHFUL_SETTLE_S;
+    return workers && from_s - faithful->since_s >= FAITHFUL_SETTLE_S;
 }
 
 bool faithful_take(struct faithful *faithful, double miss_ratio, double lock)

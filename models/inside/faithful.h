@@ -19,8 +19,7 @@
 
 #define FAITHFUL_ROWS 10
 #define FAITHFUL_RANGE 0.10 /* a change of the factor up to this is none */
-#define FAITHFUL_SETTLE_S                                                                          \
-    1 /* after the first sight of worker threads nothing is measured so long */
+#define FAITHFUL_SETTLE_S 1 /* so long after worker threads were seen nothing is measured */
 
 struct faithful_row {
     double most; /* the largest scaling factor of the row */
@@ -44,9 +43,9 @@ double faithful_scaling(double miss_ratio, double lock);
 /* Returns the quantum of that factor, in milliseconds; 0 for NAN. */
 unsigned faithful_quantum_ms(double scaling);
 
-/* Says whether the program is to be measured at now_s: it has worker threads, and has had them for
- * FAITHFUL_SETTLE_S. workers: it has them now. */
-bool faithful_ready(struct faithful *faithful, double now_s, bool workers);
+/* Says whether what was measured from from_s to now_s counts: the program has worker threads, and
+ * had them FAITHFUL_SETTLE_S before from_s. workers: it has them now. */
+bool faithful_ready(struct faithful *faithful, double from_s, double now_s, bool workers);
 
 /* Takes in what was measured in the last second. Returns whether faithful->quantum_ms is new, and
  * so to be given to all threads. */

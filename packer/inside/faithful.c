@@ -46,11 +46,10 @@ static bool waits(const struct step *step, const struct inside_run *run)
 {
     double running = rates_of(&run->window, RATE_CPU),
            waiting = rates_of(&run->window, RATE_RUN_DELAY);
-    double threads = threads_of(run);
 
     if (isnan(running) || isnan(waiting))
-        return threads > (double)step->size.given;
-    return threads > 1 && waiting > WAITING * (running + waiting);
+        return threads_of(run) > (double)step->size.given;
+    return waiting > WAITING * (running + waiting);
 }
 
 /* What was known once is waited for: a window without it would say something else. */
@@ -65,7 +64,8 @@ static bool sample(const struct packer *packer, const struct step *step, struct 
     faithful->knew_lock |= !isnan(lock);
     if ((faithful->knew_miss && isnan(miss_ratio)) || (faithful->knew_lock && isnan(lock)))
         return false;
-    if (!faithful_ready(&faithful->model, run->last.at_s, waits(step, run)))
+    if (!faithful_ready(&faithful->model, run->from_s, run->last.at_s, threads_of(run) > 1) ||
+        !waits(step, run))
         return false;
     faithful->miss_ratio = miss_ratio;
     faithful->lock = lock;

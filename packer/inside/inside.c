@@ -35,6 +35,7 @@ static bool read_window(const struct step *step, struct inside_run *run)
         return false;
     if (read)
         rates_window(&run->last, &now, &run->window);
+    run->from_s = run->last.at_s;
     run->last = now;
     run->read = true;
     return read;

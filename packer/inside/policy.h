@@ -26,7 +26,8 @@ struct inside_run {
     bool ended;
     bool read; /* there is a last one: */
     struct counters_sample last;
-    struct phase_window window; /* the rates between the last two readings */
+    double from_s;              /* when the one before it was */
+    struct phase_window window; /* the rates between the two */
     unsigned enacted;           /* bits of the policies that have something in effect */
     char why[160];              /* why nothing is done any more in this step; "": it is */
     struct step_page *page;     /* NULL: no policy needs one */

@@ -98,13 +98,15 @@ static void test_ready(void **state)
     struct faithful faithful = {0};
 
     (void)state;
-    assert_false(faithful_ready(&faithful, 10, false));
-    assert_false(faithful_ready(&faithful, 11, true));
-    assert_false(faithful_ready(&faithful, 11.9, true));
-    assert_true(faithful_ready(&faithful, 12, true));
-    assert_false(faithful_ready(&faithful, 13, false));
-    assert_false(faithful_ready(&faithful, 14, true)); /* others */
-    assert_true(faithful_ready(&faithful, 15, true));
+    assert_false(faithful_ready(&faithful, 9, 10, false));
+    assert_false(faithful_ready(&faithful, 10, 11, true));
+    assert_false(faithful_ready(&faithful, 11, 11.9, true));
+    assert_false(faithful_ready(&faithful, 11.9, 13, true)); /* it begins in that second */
+    assert_true(faithful_ready(&faithful, 12, 13, true));
+    assert_false(faithful_ready(&faithful, 13, 14, false));
+    assert_false(faithful_ready(&faithful, 14, 15, true)); /* others */
+    assert_false(faithful_ready(&faithful, 15, 16, true));
+    assert_true(faithful_ready(&faithful, 16, 17, true));
 }
 
 int main(void)
