@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* cpus - holds a set of CPUs (hardware threads, as the kernel numbers them) or of NUMA nodes.
+/* cpus - holds a set of CPUs (hardware threads, as the kernel numbers them), of NUMA nodes, or of
+ * other small numbers.
  *
  * A fixed array of bits, so that a set can be copied, journaled and kept in shared memory without
  * an owner. Also the one place where the kernel's and Slurm's list format ("0-3,8") is read and

@@ -15,8 +15,9 @@
 #include "packer/enforce/enforce.h"
 #include "packer/system/capabilities.h"
 
+#define NS_PER_MS 1000000u
 #define SLICE_LEAST_NS 100000u /* Linux: __setparam_fair() clamps to that */
-#define SLICE_MOST_NS 100000000u
+#define SLICE_MOST_NS (SLICES_MS_MAX * NS_PER_MS)
 #define RESET_ON_FORK 0x01u /* SCHED_FLAG_RESET_ON_FORK */
 
 /* The first version of the kernel's struct sched_attr, which glibc has since 2.41 only. */
@@ -32,7 +33,7 @@ struct attributes {
 struct wish {
     bool change, batch;
     uint64_t slice_ns; /* with batch */
-    uint64_t base_ns;  /* of a thread that has no slice of its own; 0: this kernel has none */
+    struct slices_known known;
 };
 
 static int get(pid_t tid, struct attributes *attributes)
@@ -61,18 +62,31 @@ static uint64_t clamp(uint64_t slice_ns)
                                       : slice_ns;
 }
 
+/* Returns a slice in whole milliseconds; 0: it is not one. */
+static size_t whole_ms(uint64_t slice_ns)
+{
+    return slice_ns % NS_PER_MS == 0 && slice_ns <= SLICE_MOST_NS ? slice_ns / NS_PER_MS : 0;
+}
+
+/* Has a thread of SCHED_OTHER a slice beside the one that all begin with? */
+static bool has_slice(const struct attributes *now, const struct wish *wish)
+{
+    return wish->known.base_ns && now->runtime_ns != wish->known.base_ns;
+}
+
 /* Has the thread a class or slice that is its program's own? */
 static bool is_own(const struct attributes *now, const struct wish *wish)
 {
     if (now->policy == SCHED_BATCH)
         return false;
-    return now->policy != SCHED_OTHER || (wish->base_ns && now->runtime_ns != wish->base_ns);
+    return now->policy != SCHED_OTHER ||
+           (has_slice(now, wish) && !cpus_has(&wish->known.given_ms, whole_ms(now->runtime_ns)));
 }
 
 static bool is_wanted(const struct attributes *now, const struct wish *wish)
 {
     if (!wish->batch)
-        return now->policy != SCHED_BATCH;
+        return now->policy != SCHED_BATCH && !has_slice(now, wish);
     return now->policy == SCHED_BATCH &&
            (!now->runtime_ns || now->runtime_ns == clamp(wish->slice_ns));
 }
@@ -80,6 +94,8 @@ static bool is_wanted(const struct attributes *now, const struct wish *wish)
 static void note(const struct attributes *now, const struct wish *wish, struct slices_seen *seen)
 {
     seen->own += is_own(now, wish);
+    if (now->policy == SCHED_OTHER && is_own(now, wish) && whole_ms(now->runtime_ns))
+        cpus_add(&seen->own_ms, whole_ms(now->runtime_ns));
     if (now->policy != SCHED_BATCH)
         return;
     seen->batch++;
@@ -130,7 +146,7 @@ struct slices_pass {
 };
 
 struct slices_pass *slices_pass_new(size_t n, const pid_t *pid, enum slices_do what,
-                                    uint64_t slice_ns, uint64_t base_ns)
+                                    uint64_t slice_ns, const struct slices_known *known)
 {
     struct slices_pass *pass = calloc(1, sizeof(*pass));
     pid_t *copy = calloc(n + 1, sizeof(*copy));
@@ -145,7 +161,7 @@ struct slices_pass *slices_pass_new(size_t n, const pid_t *pid, enum slices_do w
     pass->wish = (struct wish){.change = what != SLICES_LOOK,
                                .batch = what == SLICES_GIVE,
                                .slice_ns = slice_ns,
-                               .base_ns = base_ns};
+                               .known = *known};
     pass->n = n;
     pass->pid = copy;
     return pass;

@@ -8,7 +8,12 @@
  * A thread is berth's to change while it has SCHED_OTHER and the slice that every thread begins
  * with, or what berth gave. Any other class or slice is its program's own, and stays. So what was
  * before is the same for all that are changed, and needs no list: SCHED_OTHER with no slice of its
- * own. It takes that nobody has SCHED_BATCH before, which slices_look() tells.
+ * own. It takes that nobody has SCHED_BATCH before, which SLICES_LOOK tells.
+ *
+ * A thread that berth has changed and that its program then sets to SCHED_OTHER keeps berth's slice
+ * (the kernel leaves it). Berth's slice is taken back there, too: so who gives slices has to know
+ * all that were given (slices_known). While a thread has a real-time class the kernel hides its
+ * slice, and nobody can take that back.
  *
  * Threads come and go meanwhile: new ones inherit from who made them, so all are looked at again
  * until nobody had to be changed: pass by pass, by who knows which processes there are. */
@@ -19,6 +24,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "packer/base/cpus.h"
 #include "packer/base/error.h"
 #include "packer/enforce/enforce.h"
 
@@ -26,12 +32,21 @@
  * ms, so it is done in several turns. */
 #define SLICES_THREADS_MAX 4096
 
+#define SLICES_MS_MAX 100 /* the kernel gives no more */
+
+/* Says which slices are not a program's own. */
+struct slices_known {
+    uint64_t base_ns;     /* of a thread that has none of its own; 0: this kernel has no slices */
+    struct cpus given_ms; /* those that berth has given, in ms, as the kernel gives them */
+};
+
 /* What was seen of all threads, when they were looked at last. */
 struct slices_seen {
     size_t threads;
-    size_t batch;      /* that have SCHED_BATCH */
-    size_t own;        /* whose class or slice is their program's, without those */
-    size_t changed;    /* that were given another class or slice */
+    size_t batch;       /* that have SCHED_BATCH */
+    size_t own;         /* whose class or slice is their program's, without those */
+    size_t changed;     /* that were given another class or slice */
+    struct cpus own_ms; /* the slices of SCHED_OTHER among `own`, as far as they are whole ms */
     uint64_t slice_ns; /* the shortest of those with SCHED_BATCH, as read back; 0: there is none, or
                           this kernel has no slices */
 };
@@ -45,10 +60,10 @@ enum slices_do { SLICES_LOOK, SLICES_GIVE, SLICES_TAKE };
 uint64_t slices_base_ns(void);
 
 /* One pass through the threads of n processes, which is to be freed. A slice in ns > 0, with
- * SLICES_GIVE. NULL: no memory. */
+ * SLICES_GIVE, also to those that have one of known->given_ms. NULL: no memory. */
 struct slices_pass;
 struct slices_pass *slices_pass_new(size_t n, const pid_t *pid, enum slices_do what,
-                                    uint64_t slice_ns, uint64_t base_ns);
+                                    uint64_t slice_ns, const struct slices_known *known);
 void slices_pass_free(struct slices_pass *pass); /* NULL is fine */
 
 /* Goes on with it, as far as the pace allows (enforce_pace). seen: what there was until now. 0: all

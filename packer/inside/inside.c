@@ -346,6 +346,7 @@ void inside_close(struct packer *packer, struct step *step)
 void inside_disown(struct step *step)
 {
     step->inside.sliced = step->inside.shuffled = false;
+    cpus_zero(&step->inside.given_ms);
     inside_slicing_drop(step);
 }
 

@@ -77,15 +77,49 @@ static int begin(struct step *step, enum slices_do what, unsigned slice_ms, stru
 static int begin_pass(struct packer *packer, const struct step *step,
                       struct inside_slicing *slicing, struct berth_error *err)
 {
+    struct slices_known known = {slicing->base_ns, step->inside.given_ms};
     pid_t *pid = NULL;
     size_t n = 0;
 
     if (list(packer, step, &pid, &n, err) < 0)
         return -1;
-    slicing->pass = slices_pass_new(n, pid, slicing->what, (uint64_t)slicing->slice_ms * 1000000,
-                                    slicing->base_ns);
+    slicing->pass =
+        slices_pass_new(n, pid, slicing->what, (uint64_t)slicing->slice_ms * 1000000, &known);
     free(pid);
     return slicing->pass ? 0 : berth_no_memory(err);
+}
+
+/* Notes that this slice is berth's, unless the program had it before. 0, or -1 and err: nothing is
+ * noted. */
+static int note_slice(struct packer *packer, struct step *step, unsigned slice_ms,
+                      struct berth_error *err)
+{
+    struct step_inside *inside = &step->inside;
+    const struct cpus before = inside->given_ms;
+
+    if (slice_ms > SLICES_MS_MAX)
+        slice_ms = SLICES_MS_MAX;
+    if (!cpus_has(&inside->own_ms, slice_ms))
+        cpus_add(&inside->given_ms, slice_ms);
+    if (inside->sliced && cpus_equal(&inside->given_ms, &before))
+        return 0;
+    if ((inside->sliced ? journal_start(packer, step, err)
+                        : inside_mark(packer, step, &inside->sliced, true, err)) == 0)
+        return 0;
+    inside->given_ms = before;
+    return -1;
+}
+
+/* Notes that nobody has a slice of berth's any more. 0, or -1 and err: nothing is noted. */
+static int note_none(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    const struct cpus before = step->inside.given_ms;
+
+    cpus_zero(&step->inside.given_ms);
+    if (inside_mark(packer, step, &step->inside.sliced, false, err) == 0)
+        return 0;
+    step->inside.given_ms = before;
+    return -1;
 }
 
 static int given(struct packer *packer, struct step *step, const struct slices_seen *seen,
@@ -101,7 +135,7 @@ static int given(struct packer *packer, struct step *step, const struct slices_s
         what == SLICES_GIVE && seen->slice_ns ? (double)seen->slice_ns / NS_PER_MS : NAN;
     inside->threads = what == SLICES_GIVE ? seen->batch : 0;
     if (what == SLICES_TAKE)
-        return inside_mark(packer, step, &inside->sliced, false, err);
+        return note_none(packer, step, err);
     inside->own = seen->own;
     inside->changes++;
     return 0;
@@ -117,8 +151,8 @@ static int end_pass(struct packer *packer, struct step *step, const struct slice
     slicing->pass = NULL;
     if (slicing->what == SLICES_LOOK) {
         slicing->what = SLICES_GIVE;
-        return check(seen, err) < 0 ? -1
-                                    : inside_mark(packer, step, &step->inside.sliced, true, err);
+        step->inside.own_ms = seen->own_ms;
+        return check(seen, err) < 0 ? -1 : note_slice(packer, step, slicing->slice_ms, err);
     }
     if (seen->changed == 0)
         return given(packer, step, seen, err);
@@ -159,6 +193,10 @@ int inside_slice(struct packer *packer, struct step *step, unsigned slice_ms,
 
     if (begin(step, what, slice_ms, err) < 0)
         return -1;
+    if (what == SLICES_GIVE && note_slice(packer, step, slice_ms, err) < 0) {
+        inside_slicing_drop(step);
+        return -1;
+    }
     return inside_slicing_turn(packer, step, err) < 0 ? -1 : 0;
 }
 

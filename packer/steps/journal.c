@@ -75,6 +75,7 @@ static const struct json_field step_fields[] = {
     JSON_CHOICE(struct step, "released", released, OPTIONAL, step_released_name),
     JSON_FIELD(struct step, "away", enacted.away, OPTIONAL),
     JSON_FIELD(struct step, "sliced", inside.sliced, OPTIONAL),
+    JSON_FIELD(struct step, "slices_ms", inside.given_ms, OPTIONAL),
     JSON_FIELD(struct step, "shuffled", inside.shuffled, OPTIONAL),
     JSON_NESTED(struct step, "effects", inside, OPTIONAL, effect_fields),
     JSON_FIELD(struct step, "dealt", inside.deal.dealt, OPTIONAL),

@@ -264,13 +264,15 @@ struct step_deal {
 /* What is changed inside the step, beside where it stands (inside/inside.h). */
 struct step_inside {
     struct step_effect effect[STEP_POLICIES], any;
-    bool mem_auto;       /* mem=auto asked for it, where there are several memory nodes */
-    bool sliced;         /* threads of it may have berth's class and time slice */
-    bool shuffled;       /* threads of it may be bound to a part of their task's CPUs by berth */
-    unsigned asked_ms;   /* that slice, as it was asked for last; 0: none */
-    double slice_ms;     /* and as it was read back; NAN: this kernel has none */
-    size_t threads, own; /* that have it; whose class or slice is their program's */
-    uint64_t changes;    /* times that another one was given */
+    bool mem_auto;        /* mem=auto asked for it, where there are several memory nodes */
+    bool sliced;          /* threads of it may have berth's class and time slice: */
+    struct cpus given_ms; /* those that berth has given, in ms; */
+    struct cpus own_ms;   /* and not those that its program had before, in ms */
+    bool shuffled;        /* threads of it may be bound to a part of their task's CPUs by berth */
+    unsigned asked_ms;    /* that slice, as it was asked for last; 0: none */
+    double slice_ms;      /* and as it was read back; NAN: this kernel has none */
+    size_t threads, own;  /* that have it; whose class or slice is their program's */
+    uint64_t changes;     /* times that another one was given */
     struct inside_slicing *slicing; /* inside/slice.c: threads that later turns see to; NULL */
     unsigned undo_failed; /* bits of the policies that could not take back theirs: it was said */
     struct step_deal deal;

@@ -21,7 +21,8 @@
 #define INSIDE(what)                                                                               \
     "{\"op\":\"start\",\"request\":{\"version\":1,\"op\":\"register\",\"job\":1,\"step\":0,"       \
     "\"uid\":0,\"options\":{\"mode\":\"auto\",\"faithful\":true,\"shuffle\":true},"                \
-    "\"tasks\":[[0,5]]},\"state\":\"placed\",\"sliced\":" what ",\"shuffled\":" what               \
+    "\"tasks\":[[0,5]]},\"state\":\"placed\",\"sliced\":" what                                     \
+    ",\"slices_ms\":\"20,100\",\"shuffled\":" what                                                 \
     ",\"body\":{\"leaf\":\"l\",\"job_home\":\"0-3\",\"step_home\":\"0-1\",\"mems_home\":\"0\","    \
     "\"homes\":[\"0-1\"]}}\n"
 #define STAND "{\"op\":\"stand\",\"stand\":[[0,1],[1,0],[2,2]]}\n"

@@ -191,7 +191,8 @@ static const char *difference(const struct step *a, const struct step *b)
         return "is missing";
     if (a->state != b->state || a->released != b->released || a->enacted.away != b->enacted.away)
         return "is in another state";
-    if (a->inside.sliced != b->inside.sliced || a->inside.shuffled != b->inside.shuffled)
+    if (a->inside.sliced != b->inside.sliced || a->inside.shuffled != b->inside.shuffled ||
+        !cpus_equal(&a->inside.given_ms, &b->inside.given_ms))
         return "has threads that were given something else";
     if (strcmp(a->enacted.reason, b->enacted.reason) != 0)
         return "has another reason";

@@ -8,17 +8,17 @@
 
 /* Does that to the threads of n processes until nobody has to be changed. seen: the last pass, but
  * for changed: in all of them. 0, or -1 and err. */
-static inline int slices_now(const struct rootfs *root, size_t n, const pid_t *pid,
-                             enum slices_do what, uint64_t slice_ns, struct slices_seen *seen,
-                             struct berth_error *err)
+static inline int slices_now_known(const struct rootfs *root, size_t n, const pid_t *pid,
+                                   enum slices_do what, uint64_t slice_ns,
+                                   const struct slices_known *known, struct slices_seen *seen,
+                                   struct berth_error *err)
 {
     struct enforce enforce = {.root = root};
-    uint64_t base_ns = slices_base_ns();
     size_t changed = 0;
     int rc;
 
     do {
-        struct slices_pass *pass = slices_pass_new(n, pid, what, slice_ns, base_ns);
+        struct slices_pass *pass = slices_pass_new(n, pid, what, slice_ns, known);
 
         if (!pass)
             return berth_no_memory(err);
@@ -28,6 +28,17 @@ static inline int slices_now(const struct rootfs *root, size_t n, const pid_t *p
     } while (rc == 0 && seen->changed > 0);
     seen->changed = changed;
     return rc;
+}
+
+/* The same where berth has given no slice, and a thread that has none of its own has the caller's.
+ */
+static inline int slices_now(const struct rootfs *root, size_t n, const pid_t *pid,
+                             enum slices_do what, uint64_t slice_ns, struct slices_seen *seen,
+                             struct berth_error *err)
+{
+    struct slices_known known = {.base_ns = slices_base_ns()};
+
+    return slices_now_known(root, n, pid, what, slice_ns, &known, seen, err);
 }
 
 #endif

@@ -188,13 +188,37 @@ static void test_own(void **state)
     assert_int_equal(seen.batch, 1);
 }
 
+/* A thread whose program sets it to SCHED_OTHER meanwhile keeps berth's slice, which is taken back,
+ * too; a slice that berth has not given stays. */
+static void test_other_by_the_program(void **state)
+{
+    struct team *team = *state;
+    struct attributes mine = {.nice = team->before.nice, .runtime_ns = 7000000};
+    struct sched_param none = {0};
+    struct slices_known known = {.base_ns = team->before.runtime_ns};
+    struct slices_seen seen;
+
+    cpus_add(&known.given_ms, 30);
+    give(team, 30, &seen);
+    assert_int_equal(sched_setscheduler(team->tid[2], SCHED_OTHER, &none), 0);
+    assert_int_equal(attributes_set(team->tid[3], &mine), 0);
+    assert_int_equal(
+        slices_now_known(&team->root, 1, &team->pid, SLICES_TAKE, 0, &known, &seen, NULL), 0);
+    assert_int_equal(attributes_of(team->tid[2]).runtime_ns, team->before.runtime_ns);
+    if (team->before.runtime_ns) {
+        assert_int_equal(attributes_of(team->tid[3]).runtime_ns, 7000000);
+        assert_true(cpus_has(&seen.own_ms, 7) && cpus_count(&seen.own_ms) == 1);
+    }
+}
+
 /* A turn that may look at two threads looks at two, and the next one goes on after them. */
 static void test_in_turns(void **state)
 {
     struct team *team = *state;
     struct enforce enforce = {.root = &team->root};
     struct slices_pass *pass =
-        slices_pass_new(1, &team->pid, SLICES_GIVE, 30000000, team->before.runtime_ns);
+        slices_pass_new(1, &team->pid, SLICES_GIVE, 30000000,
+                        &(struct slices_known){.base_ns = team->before.runtime_ns});
     struct berth_error err = {""};
     struct slices_seen seen;
 
@@ -225,7 +249,8 @@ static void test_the_list_stays(void **state)
 {
     struct team *team = *state;
     struct enforce enforce = {.root = &team->root};
-    struct slices_pass *pass = slices_pass_new(1, &team->pid, SLICES_LOOK, 0, 0);
+    struct slices_pass *pass =
+        slices_pass_new(1, &team->pid, SLICES_LOOK, 0, &(struct slices_known){.base_ns = 0});
     struct slices_seen seen;
     pthread_t thread;
 
@@ -259,6 +284,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_give_and_take, begin, end),
         cmocka_unit_test_setup_teardown(test_nice_and_heirs, begin, end),
         cmocka_unit_test_setup_teardown(test_own, begin, end),
+        cmocka_unit_test_setup_teardown(test_other_by_the_program, begin, end),
         cmocka_unit_test_setup_teardown(test_in_turns, begin, end),
         cmocka_unit_test_setup_teardown(test_the_list_stays, begin, end),
         cmocka_unit_test_setup_teardown(test_gone, begin, end),

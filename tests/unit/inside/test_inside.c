@@ -22,6 +22,7 @@
 #include "packer/inside/policy.h"
 #include "packer/observe/window.h"
 #include "packer/steps/effect.h"
+#include "tests/unit/common/attributes.h"
 
 #define PHASE_S 20
 #define THREADS 24
@@ -297,6 +298,69 @@ static void test_unwritten_undo(void **state)
     assert_int_equal(step->inside.undo_failed, 0);
 }
 
+/* Sets the child to SCHED_OTHER, as its program may: it keeps the slice that berth has given. */
+static void choose_other(void)
+{
+    struct sched_param none = {0};
+
+    assert_int_equal(sched_setscheduler(fixture_child, SCHED_OTHER, &none), 0);
+}
+
+static uint64_t slice_of(pid_t tid)
+{
+    struct attributes now;
+
+    assert_int_equal(attributes_get(tid, &now), 0);
+    assert_int_equal(now.policy, SCHED_OTHER);
+    return now.runtime_ns;
+}
+
+/* The slice is taken back from a thread that is not of berth's class any more; also one that was
+ * given before the last one, and by a berthd that was killed. */
+static void test_other_by_the_program(void **state)
+{
+    struct fixture *f = *state;
+    struct berth_error err = {""};
+    uint64_t usual = slice_of(fixture_child);
+    struct step *step = start_sliced(f);
+
+    choose_other();
+    assert_int_equal(pipeline_release(&f->packer, step->request.id, &err), 0);
+    assert_int_equal(slice_of(fixture_child), usual);
+    fixture_end(f, 1, 0);
+
+    step = start_sliced(f); /* 100 ms */
+    enforce_pace(&f->packer.enforce, ENFORCE_ALL, 0);
+    choose_other();
+    assert_int_equal(inside_slice(&f->packer, step, 20, &err), 0);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_BATCH);
+    choose_other();
+    fixture_restart(f);
+    fixture_child_add(f);
+    assert_int_equal(pipeline_resume(&f->packer, &err), 0);
+    assert_int_equal(slice_of(fixture_child), usual);
+    assert_false(fixture_journal_has(f, "\"slices_ms\":\"20"));
+}
+
+/* A slice that its program had before berth gave the same is the program's. */
+static void test_own_slice(void **state)
+{
+    struct attributes mine = {.nice = getpriority(PRIO_PROCESS, 0), .runtime_ns = 100000000};
+    struct fixture *f = *state;
+    struct berth_error err = {""};
+    struct step *step;
+
+    if (slice_of(fixture_child) == 0)
+        skip(); /* this kernel has no slices */
+    assert_int_equal(attributes_set(fixture_child, &mine), 0);
+    step = fixture_start(f, request_of("ammp"));
+    run(f, step, 1, SLICED_S);
+    assert_true(step->inside.sliced);
+    assert_int_equal(slice_of(fixture_child), 100000000);
+    assert_int_equal(pipeline_release(&f->packer, step->request.id, &err), 0);
+    assert_int_equal(slice_of(fixture_child), 100000000);
+}
+
 static void test_stop(void **state)
 {
     struct fixture *f = *state;
@@ -417,6 +481,8 @@ int main(void)
         TEST(test_release),
         TEST(test_how_long),
         TEST(test_unwritten_undo),
+        TEST(test_other_by_the_program),
+        TEST(test_own_slice),
         TEST(test_stop),
         TEST(test_end),
         TEST(test_another_step),
