@@ -12,7 +12,7 @@ static unsigned at_most(unsigned threads, unsigned step, unsigned t_max)
 
 static unsigned half(const struct reinforce_rules *rules)
 {
-    return rules->t_step > 1 ? rules->t_step / 2 : 1;
+    return rules->t_step - rules->t_step / 2;
 }
 
 void reinforce_init(struct reinforce *reinforce, const struct reinforce_rules *rules)

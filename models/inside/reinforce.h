@@ -13,6 +13,11 @@
  * step would never be); the lost second branch of ComputeNextT is as the prose has it, with
  * migrations; and where locks are high but nothing rises it goes on to ask for the most threads.
  *
+ * Even so half a step is rare: where locks are high and rise fast the search ends, and where they
+ * do not the next step is a whole one. The counts that the paper's Tables 2.4 and 2.5 found are
+ * whole steps apart, too. What makes a half step here is a figure that is not known. Half of an odd
+ * step is rounded up, so that there are no more runs than (t_max - t_min) / (t_step / 2) + 2.
+ *
  * The paper prints no thresholds, and there are none here: they are found from recorded sweeps of
  * the machine's own programs (reinforce_learn).
  *
@@ -71,7 +76,8 @@ void reinforce_init(struct reinforce *reinforce, const struct reinforce_rules *r
 unsigned reinforce_run(struct reinforce *reinforce, const struct reinforce_rules *rules,
                        const struct reinforce_profile *profile);
 
-/* Returns how many runs there can be at the most: (t_max - t_min) / (t_step / 2) + 2. */
+/* Returns how many runs there can be at the most, which is no more than
+ * (t_max - t_min) / (t_step / 2) + 2. */
 unsigned reinforce_most(const struct reinforce_rules *rules);
 
 /* ---- thresholds ---- */

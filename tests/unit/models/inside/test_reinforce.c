@@ -186,48 +186,112 @@ static void test_small(void **state)
 
 /* ---- any profile ---- */
 
-static struct reinforce_profile rising(unsigned threads, void *arg)
+/* A program whose figures each go one way only, by more or less from run to run, or stay. */
+struct monotone {
+    struct noise noise;
+    double value[4], slope[4]; /* cpu_util, lock, vcx, migr */
+};
+
+static struct reinforce_profile monotone_of(unsigned threads, void *arg)
 {
-    double *value = arg; /* what each rises by from run to run: any */
+    struct monotone *program = arg;
 
     (void)threads;
-    return (struct reinforce_profile){
-        value[0] += noise_uniform((struct noise *)&value[4]),
-        value[1] += noise_uniform((struct noise *)&value[4]),
-        value[2] += noise_uniform((struct noise *)&value[4]),
-        value[3] += noise_uniform((struct noise *)&value[4]),
-    };
+    for (size_t i = 0; i < 4; i++)
+        program->value[i] += program->slope[i] * noise_uniform(&program->noise);
+    return (struct reinforce_profile){program->value[0], program->value[1], program->value[2],
+                                      program->value[3]};
 }
 
+/* Draws one: most use more of the CPUs with each run, else each search would be short. */
+static struct monotone monotone_draw(struct noise *noise)
+{
+    struct monotone program = {.noise.state = (uint64_t)(noise_uniform(noise) * 1e15)};
+
+    for (size_t i = 0; i < 4; i++)
+        program.slope[i] = noise_uniform(noise) < .2 ? 0 : 4 * noise_uniform(noise) - (i > 0);
+    if (noise_uniform(noise) < .1)
+        program.slope[0] *= -1;
+    return program;
+}
+
+static unsigned whole(struct noise *noise, unsigned most)
+{
+    return (unsigned)(noise_uniform(noise) * most);
+}
+
+static struct reinforce_rules rules_draw(struct noise *noise)
+{
+    unsigned t_min = 1 + whole(noise, 16);
+    struct reinforce_rules rules = {.cores = 1 + whole(noise, 64),
+                                    .t_min = t_min,
+                                    .t_max = t_min + whole(noise, 128),
+                                    .t_step = 1 + whole(noise, 16)};
+    double *threshold = (double *)&rules.thresholds;
+
+    for (size_t i = 0; i < sizeof(rules.thresholds) / sizeof(*threshold); i++)
+        threshold[i] = i > 0 && noise_uniform(noise) < .4 ? NAN : noise_uniform(noise);
+    if (noise_uniform(noise) < .7)
+        rules.thresholds.cpu_util_delta = -10; /* the use of the CPUs ends nothing */
+    return rules;
+}
+
+/* The number of threads goes up and not beyond the most; the best is the last run but one, or the
+ * most. Returns how many steps were not whole ones. */
+static unsigned check_search(const struct reinforce_rules *rules, const struct reinforce *reinforce,
+                             const unsigned *tried)
+{
+    unsigned runs = reinforce->tried, halves = 0;
+
+    assert_true(runs <= (rules->t_max - rules->t_min) / (rules->t_step / 2.) + 2);
+    assert_true(runs <= reinforce_most(rules));
+    assert_true(reinforce->end != REINFORCE_RUNNING);
+    assert_int_equal(tried[0], rules->t_min);
+    for (unsigned r = 1; r < runs; r++) {
+        assert_true(tried[r] > tried[r - 1] && tried[r] <= rules->t_max);
+        assert_true(tried[r] - tried[r - 1] <= rules->t_step);
+        halves += tried[r] - tried[r - 1] < rules->t_step && tried[r] < rules->t_max;
+    }
+    assert_int_equal(reinforce->best,
+                     reinforce->end == REINFORCE_MAX ? tried[runs - 1] : tried[runs - 2]);
+    return halves;
+}
+
+/* Whatever the profile, the search ends, after no more than (t_max - t_min) / (t_step / 2) + 2
+ * runs. Among these searches there are those of each end, of half steps, and of all the runs that
+ * there can be. */
 static void test_bound(void **state)
 {
+    unsigned ended[REINFORCE_ENDS] = {0}, halves = 0, longest = 0;
     struct noise noise = {2012};
 
     (void)state;
     for (unsigned i = 0; i < 20000; i++) {
-        unsigned t_min = 1 + (unsigned)(noise_uniform(&noise) * 16);
-        struct reinforce_rules rules = {
-            .cores = 1 + (unsigned)(noise_uniform(&noise) * 64),
-            .t_min = t_min,
-            .t_max = t_min + (unsigned)(noise_uniform(&noise) * 128),
-            .t_step = 1 + (unsigned)(noise_uniform(&noise) * 16),
-        };
+        struct reinforce_rules rules = rules_draw(&noise);
+        struct monotone program = monotone_draw(&noise);
         struct reinforce reinforce;
-        double value[5] = {0};
-        unsigned tried[RUNS_MAX], runs;
+        unsigned tried[RUNS_MAX];
 
-        for (size_t t = 0; t < sizeof(rules.thresholds) / sizeof(double); t++)
-            ((double *)&rules.thresholds)[t] =
-                noise_uniform(&noise) < .2 ? NAN : noise_uniform(&noise);
-        runs = search(&reinforce, &rules, rising, value, tried);
-        assert_true(runs <= reinforce_most(&rules));
-        assert_true(reinforce.end != REINFORCE_RUNNING);
-        assert_true(reinforce.best >= rules.t_min && reinforce.best <= rules.t_max);
-        for (unsigned r = 1; r < runs; r++)
-            assert_true(tried[r] > tried[r - 1] && tried[r] <= rules.t_max);
-        assert_int_equal(reinforce.best,
-                         reinforce.end == REINFORCE_MAX ? tried[runs - 1] : tried[runs - 2]);
+        search(&reinforce, &rules, monotone_of, &program, tried);
+        halves += check_search(&rules, &reinforce, tried) > 0;
+        longest += reinforce.tried > 10 && reinforce.tried + 2 >= reinforce_most(&rules);
+        ended[reinforce.end]++;
     }
+    assert_true(halves > 1000 && longest > 100);
+    for (enum reinforce_end end = REINFORCE_UTIL; end < REINFORCE_ENDS; end++)
+        assert_true(ended[end] > 1000);
+}
+
+/* Half of 3 is 2: by ones there would be 29 runs from 1 to 31, and there may be 22. */
+static void test_odd_step(void **state)
+{
+    struct reinforce_rules rules = {64, 1, 31, 3, {-1, 0, NAN, NAN, NAN}};
+    struct lines lines = {.util = 1, .lock = 2, .knee = 64};
+    struct reinforce reinforce;
+
+    (void)state;
+    assert_int_equal(search(&reinforce, &rules, lines_of, &lines, NULL), 16);
+    assert_int_equal(reinforce.best, 31);
 }
 
 /* ---- thresholds ---- */
@@ -279,7 +343,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ferret),     cmocka_unit_test(test_ends),
         cmocka_unit_test(test_half_steps), cmocka_unit_test(test_small),
-        cmocka_unit_test(test_bound),      cmocka_unit_test(test_learn),
+        cmocka_unit_test(test_bound),      cmocka_unit_test(test_odd_step),
+        cmocka_unit_test(test_learn),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
