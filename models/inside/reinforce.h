@@ -100,9 +100,12 @@ struct reinforce_sweep {
  * the text means a place in a figure; here it is the knee of each figure: the point that is
  * farthest below the line from the first to the last one (above, for the use of the CPUs, which
  * flattens). A figure of which no point is off that line by a tenth of its rise has no knee, and
- * says nothing. lock            the value at the knee of LOCK
- *   *_delta         the mean of the largest rise up to the knee and the smallest one behind it, per
- *                   t_step threads (of the use of the CPUs the smallest and the largest)
+ * says nothing.
+ *
+ * `lock` is the value at the knee of LOCK. A delta is the mean of the largest rise up to the knee
+ * (of the use of the CPUs the smallest) and the one right behind it, per t_step threads. What comes
+ * later says little: the part of all threads that wait rises ever more slowly.
+ *
  * Of several programs' values it takes the median. Each program gives what it has; what none of
  * them has a knee of stays NAN, and its exit is closed. sweeps: n of them, each of 4 points or
  * more. Returns how many programs gave each threshold, in `from` (as numbers; may be NULL), and the

@@ -59,23 +59,17 @@ static double rise_at(const struct figure *figure, size_t i, unsigned t_step)
     return (value_of(figure, i) - value_of(figure, i - 1)) * t_step / threads;
 }
 
-/* Between the rises up to the knee and those behind it; NAN: there is no knee. */
+/* Between the rises up to the knee and the one right behind it; NAN: there is no knee. */
 static double rise_of(const struct figure *figure, unsigned t_step)
 {
     size_t knee = knee_of(figure);
-    double slow = -INFINITY, fast = INFINITY;
+    double slow = -INFINITY;
 
     if (!knee)
         return NAN;
-    for (size_t i = 1; i < figure->n; i++) {
-        double bent = figure->bend * rise_at(figure, i, t_step);
-
-        if (i <= knee)
-            slow = fmax(slow, bent);
-        else
-            fast = fmin(fast, bent);
-    }
-    return figure->bend * (slow + fast) / 2;
+    for (size_t i = 1; i <= knee; i++)
+        slow = fmax(slow, figure->bend * rise_at(figure, i, t_step));
+    return (figure->bend * slow + rise_at(figure, knee + 1, t_step)) / 2;
 }
 
 static double at_knee(const struct figure *figure, unsigned t_step)

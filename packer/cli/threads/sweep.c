@@ -18,8 +18,10 @@
 
 #define RULE                                                                                       \
     "of each program's figure the knee, the point farthest off the line from its first to its "    \
-    "last; lock: its height there; deltas: halfway between the steepest rise up to it and the "    \
-    "least steep one behind it, per step; the median of the programs that have one"
+    "last; lock: its height there; deltas: halfway between the steepest rise up to it (of the "    \
+    "use "                                                                                         \
+    "of the CPUs the least steep) and the one right behind it, per step; the median of the "       \
+    "programs that have one"
 #define MOST 1e12
 
 #define THRESHOLD(member)                                                                          \

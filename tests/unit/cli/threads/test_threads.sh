@@ -77,6 +77,17 @@ ends 1
 has err 'stopped by SIGTERM: nothing found'
 none_left
 
+# and so does Ctrl-C, which the program does not get: it is not of the terminal's foreground
+"$berthctl" threads --probe 300s --thresholds "$dir/locks" -- "$own" '{n}' 1 >"$dir/out" 2>"$dir/err" </dev/null &
+pid=$!
+until alive || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+kill -INT $pid
+wait $pid
+status=$?
+ends 1
+has err 'stopped by SIGINT: nothing found'
+none_left
+
 # Nothing is started
 threads --dry-run --min 4 --max 9 --step 4 -- "$own" '{n}' 'of {n}'
 ends 0
@@ -100,6 +111,21 @@ ends 0
 has out '"thresholds":{"cpu_util_delta":2.75,"lock":3.0,"lock_delta":2.75,"vcx_delta":27.5,"migr_delta":6.75}'
 has out '"stored":true}'
 [ "$(wc -l <"$dir/err")" -eq 1 ] || bad threads 'nothing unread in what --learn printed' "$(cat "$dir/err")"
+
+# Of three real programs, with 4, 8 and 10 useful threads, whose waiting for locks shows that; then a fourth one has 6. The use of the CPUs says
+# nothing here: it depends on who else uses them.
+for useful in 4 8 10; do
+    threads --cores 2 --min 2 --max 16 --step 2 --record "$dir/real" -- "$own" '{n}' $useful
+    ends 0
+done
+threads --learn "$dir/real"
+ends 0
+grep -q '"from":{"cpu_util_delta":[0-9.]*,"lock":3.0,"lock_delta":3.0,' "$dir/out" || bad 'threads --learn' 'three knees of LOCK' "$(cat "$dir/out")"
+sed 's/"cpu_util_delta":[^,]*,/"cpu_util_delta":-100,/' "$dir/out" >"$dir/learnt-here"
+threads --json --cores 2 --min 2 --max 16 --step 2 --thresholds "$dir/learnt-here" -- "$own" '{n}' 6
+ends 0
+has out '{"threads":6,"n":6,"ended":"lock",'
+none_left
 
 threads --db /proc/nowhere --json --min 2 --max 2 --thresholds "$dir/learnt" -- "$own" '{n}' 4
 ends 0

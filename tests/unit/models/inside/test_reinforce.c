@@ -323,6 +323,11 @@ static void test_learn(void **state)
     assert_true(fabs(found.cpu_util_delta - 8 * (1 + .2) / 2) < 1e-9);
     assert_true(from.lock == 1 && from.vcx_delta == 1 && from.cpu_util_delta == 1);
 
+    /* behind the knee at 32 threads a rise that ends: the first one counts */
+    for (unsigned i = 0; i < 8; i++)
+        point[0][i].profile.lock = i < 4 ? 0 : 100 - 100 * 4. / (i + 1);
+    assert_true(fabs(reinforce_learn(1, sweep, 8, NULL).lock_delta - 20 / 2.) < 1e-9);
+
     /* straight lines have no knee, nor has what is not known */
     sweep[0] = sweep_of((struct lines){1, 1, 1, NAN, 99, 1, 1, 1, 1}, point[0], 8);
     found = reinforce_learn(1, sweep, 8, &from);
