@@ -76,7 +76,8 @@ static int take_makes(const struct ctl_option *option, const char *value, void *
 static const struct ctl_option option_rows[] = {
     {"min", 0, "T", "begin with T threads (default: as many as --step)", COUNT(least)},
     {"max", 0, "T", "try no more than T (default: 16 steps)", COUNT(most)},
-    {"step", 0, "T", "so many more at a time, or half (default: a third of the cores, 2 at least)",
+    {"step", 0, "T",
+     "so many more at a time, or half (default: a third of the cores, what 2 n make at least)",
      COUNT(step)},
     {"cores", 0, "N", "it will have N cores (default: those that this shell has)", COUNT(cores)},
     {"probe", 0, "TIME", "watch each run for TIME, such as 100ms (the default)", TIME(probe_s)},
@@ -127,15 +128,21 @@ static uint64_t own_cores(void)
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint64_t)CPU_COUNT(&set) : 1;
 }
 
-/* Puts in what was not given. */
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Puts in what was not given. Half a step is another n, too, and the least is one that it can make.
+ */
 static void fill_in(struct threads_args *args)
 {
     if (!args->cores)
         args->cores = own_cores();
     if (!args->step)
-        args->step = args->cores >= 2 * CORES_A_STEP ? args->cores / CORES_A_STEP : 2;
+        args->step = larger(args->cores / CORES_A_STEP, 2 * args->factor);
     if (!args->least)
-        args->least = args->step > args->offset ? args->step : args->factor + args->offset;
+        args->least = larger(args->step, args->factor + args->offset);
     if (!args->most)
         args->most = args->least + (STEPS_MAX - 1) * args->step;
 }
@@ -153,6 +160,10 @@ static int check(const struct threads_args *args, bool dashes)
     if (args->least < args->factor + args->offset)
         return ctl_usage("threads", "--min %" PRIu64 ": of n = 1 it makes %" PRIu64 " already",
                          args->least, args->factor + args->offset);
+    if (args->step < args->factor)
+        return ctl_usage("threads",
+                         "--step %" PRIu64 ": one more of n makes %" PRIu64 " threads more",
+                         args->step, args->factor);
     if (!args->thresholds && !args->record && !args->dry_run)
         return ctl_usage("threads", "--thresholds FILE expected: what is high differs from machine "
                                     "to machine; --record three programs, then --learn");

@@ -93,6 +93,14 @@ threads --dry-run --min 4 --max 9 --step 4 -- "$own" '{n}' 'of {n}'
 ends 0
 [ "$(tail -n +2 "$dir/out")" = "$(printf '%s\n' "$own 4 of 4" "$own 8 of 8" "$own 9 of 9")" ] || bad 'threads --dry-run' '4, 8, 9' "$(cat "$dir/out")"
 
+# Each step is another n, also where a program makes several threads of one more
+threads --dry-run --cores 2 --makes 4n+3 --max 24 -- "$own" '{n}'
+ends 0
+[ "$(tail -n +2 "$dir/out")" = "$(printf '%s\n' "$own 1" "$own 3" "$own 5")" ] || bad 'threads --makes 4n+3' '8, 16, 24 threads' "$(cat "$dir/out")"
+threads --dry-run --cores 2 --makes 10n+15 --max 25 -- "$own" '{n}'
+ends 0
+[ "$(tail -n +2 "$dir/out")" = "$own 1" ] || bad 'threads --makes 10n+15' '25 threads' "$(cat "$dir/out")"
+
 # Recorded sweeps, and what is learnt of them: the figures of three programs by hand
 threads --min 2 --max 8 --step 2 --record "$dir/sweep" -- "$own" '{n}' 4
 ends 0
@@ -144,6 +152,7 @@ refuses '' 2 '--thresholds FILE expected' threads -- true
 refuses '' 2 "--probe: a time from 1ms to 3600s expected, not '100'" threads --probe 100 -- true
 refuses '' 2 "--makes: such as n, n+1 or 4n+3 expected, not '4m'" threads --makes 4m -- true
 refuses '' 2 '--max 3: less than --min 4' threads --min 4 --max 3 -- true
+refuses '' 2 '--step 3: one more of n makes 4 threads more' threads --makes 4n+3 --step 3 --dry-run -- true
 refuses '' 2 '--min 2: of n = 1 it makes 7 already' threads --makes 4n+3 --min 2 --max 9 -- true
 threads --thresholds "$dir/locks" -- "$dir/nosuch"
 ends 1
