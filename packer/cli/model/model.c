@@ -138,15 +138,16 @@ static const struct model models[] = {
      "\"programs\":[{\"name\",\"allocation\",...,\"speed\"}]"},
     {"reinforce", ctl_model_reinforce,
      "Thread Reinforcer: how many threads a program should have, by a few short runs (Pusukuri\n"
-     "2012, Algorithm 1). What is above a threshold is high; an exit without one is closed. "
-     "ended:\n"
+     "2012, Algorithm 1). What is above a threshold is high; an exit without one is closed. A\n"
+     "count between two that are given is on the line between them: interpolated. ended:\n"
      "util, the CPUs are not used more; lock, with switches up to `cores` threads and migrations\n"
      "beyond; max, there are no more threads.",
      "{\"cores\":24,\"t_min\":8,\"t_max\":128,\"t_step\":8,\n"
      " \"thresholds\":{\"cpu_util_delta\",\"lock\",\"lock_delta\",\"vcx_delta\","
      "\"migr_delta\"},\n"
      " \"profiles\":[{\"threads\",\"cpu_util\",\"lock\",\"vcx\",\"migr\"}]}",
-     "{\"threads\":63,\"tried\":[15,..,71],\"ended\":\"lock\"|\"util\"|\"max\"}"},
+     "{\"threads\":63,\"tried\":[15,..,71],\"ended\":\"lock\"|\"util\"|\"max\",\n"
+     " \"interpolated\":[23,39]}"},
     {"tranquil", ctl_model_tranquil,
      "Thread Tranquilizer: memory policy and time slice, pass by pass (Pusukuri 2012, Fig. 3.7), "
      "from\n"

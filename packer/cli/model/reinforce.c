@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* reinforce - the model reinforce: Thread Reinforcer's search over profiles that are given. */
+/* reinforce - the model reinforce: Thread Reinforcer's search over profiles that are given.
+ *
+ * The search asks for counts that a published table may not have. One between two that are given
+ * has its figures on the line between theirs, and the answer names it: it was not measured. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -70,7 +73,24 @@ static int read_rules(struct json_object *object, struct reinforce_rules *rules,
     return 0;
 }
 
-/* Returns the profiles, which the caller frees. */
+static int compare(const void *a, const void *b)
+{
+    const struct profile *x = a, *y = b;
+
+    return (x->threads > y->threads) - (x->threads < y->threads);
+}
+
+/* Orders them by their threads. Of one number there may be one profile: 0, or -1 and err. */
+static int sort(struct profile *profile, size_t n, struct berth_error *err)
+{
+    qsort(profile, n, sizeof(*profile), compare);
+    for (size_t i = 1; i < n; i++)
+        if (profile[i].threads == profile[i - 1].threads)
+            return berth_error_set(err, "profiles: two of %g threads", profile[i].threads);
+    return 0;
+}
+
+/* Returns the profiles, with threads rising, which the caller frees. */
 static struct profile *read_profiles(struct json_object *object, size_t *n, struct berth_error *err)
 {
     struct json_object *list;
@@ -86,7 +106,8 @@ static struct profile *read_profiles(struct json_object *object, size_t *n, stru
     }
     for (size_t i = 0; i < *n; i++)
         profile[i].lock = profile[i].vcx = profile[i].migr = NAN;
-    if (json_get_list(list, "profiles", *n, &profile_item, profile, sizeof(*profile), err) == 0)
+    if (json_get_list(list, "profiles", *n, &profile_item, profile, sizeof(*profile), err) == 0 &&
+        sort(profile, *n, err) == 0)
         return profile;
     free(profile);
     return NULL;
@@ -94,41 +115,79 @@ static struct profile *read_profiles(struct json_object *object, size_t *n, stru
 
 /* ---- the search ---- */
 
-static const struct profile *find(const struct profile *profile, size_t n, unsigned threads)
+static double between(double a, double b, double part)
 {
-    for (size_t i = 0; i < n; i++)
-        if (profile[i].threads == threads)
-            return &profile[i];
-    return NULL;
+    return a + part * (b - a);
 }
 
-/* Runs the search. Returns the counts that were tried; NULL and err where one has no profile. */
-static struct json_object *search(struct reinforce *reinforce, const struct reinforce_rules *rules,
-                                  const struct profile *profile, size_t n, struct berth_error *err)
+/* Finds the profile of so many threads. 0; 1: it is on the line between the next ones; -1: there is
+ * none on one side. */
+static int find(const struct profile *profile, size_t n, unsigned threads,
+                struct reinforce_profile *found)
 {
-    struct json_object *tried = json_object_new_array();
+    const struct profile *a, *b;
+    double part;
+    size_t i = 0;
 
+    while (i < n && profile[i].threads < threads)
+        i++;
+    if (i == n || (i == 0 && profile[i].threads > threads))
+        return -1;
+    b = &profile[i];
+    a = b->threads > threads ? b - 1 : b;
+    part = a == b ? 0 : (threads - a->threads) / (b->threads - a->threads);
+    *found = (struct reinforce_profile){
+        between(a->cpu_util, b->cpu_util, part), between(a->lock, b->lock, part),
+        between(a->vcx, b->vcx, part), between(a->migr, b->migr, part)};
+    return a != b;
+}
+
+/* Runs the search, and adds the counts to lists: those that were tried, and of these the ones that
+ * are between two profiles. 0, or -1 and err where one has no profile. */
+static int search(struct reinforce *reinforce, const struct reinforce_rules *rules,
+                  const struct profile *profile, size_t n, struct json_object *tried,
+                  struct json_object *line, struct berth_error *err)
+{
     reinforce_init(reinforce, rules);
     while (reinforce->next) {
-        const struct profile *of = find(profile, n, reinforce->next);
+        struct reinforce_profile found;
+        int rc = find(profile, n, reinforce->next, &found);
 
-        if (!of) {
-            berth_error_set(err, "profiles: none of %u threads, which are tried next",
-                            reinforce->next);
-            json_object_put(tried);
-            return NULL;
-        }
+        if (rc < 0)
+            return berth_error_set(err, "profiles: none of %u threads, which are tried next",
+                                   reinforce->next);
         json_append(tried, json_object_new_int64(reinforce->next));
-        reinforce_run(reinforce, rules,
-                      &(struct reinforce_profile){of->cpu_util, of->lock, of->vcx, of->migr});
+        if (rc > 0)
+            json_append(line, json_object_new_int64(reinforce->next));
+        reinforce_run(reinforce, rules, &found);
     }
-    return tried;
+    return 0;
+}
+
+static struct json_object *answer(const struct reinforce_rules *rules,
+                                  const struct profile *profile, size_t n, struct berth_error *err)
+{
+    struct json_object *output = json_object_new_object();
+    struct json_object *tried = json_object_new_array(), *line = json_object_new_array();
+    struct reinforce reinforce;
+    int rc = search(&reinforce, rules, profile, n, tried, line, err);
+
+    json_add_u64(output, "threads", reinforce.best);
+    json_add(output, "tried", tried);
+    json_add_text(output, "ended", reinforce_end_name[reinforce.end]);
+    if (json_object_array_length(line) > 0)
+        json_add(output, "interpolated", line);
+    else
+        json_object_put(line);
+    if (rc == 0)
+        return output;
+    json_object_put(output);
+    return NULL;
 }
 
 struct json_object *ctl_model_reinforce(struct json_object *input, struct berth_error *err)
 {
-    struct json_object *tried = NULL, *output;
-    struct reinforce reinforce;
+    struct json_object *output = NULL;
     struct reinforce_rules rules;
     struct profile *profile;
     size_t n;
@@ -137,13 +196,7 @@ struct json_object *ctl_model_reinforce(struct json_object *input, struct berth_
         return NULL;
     profile = read_profiles(input, &n, err);
     if (profile)
-        tried = search(&reinforce, &rules, profile, n, err);
+        output = answer(&rules, profile, n, err);
     free(profile);
-    if (!tried)
-        return NULL;
-    output = json_object_new_object();
-    json_add_u64(output, "threads", reinforce.best);
-    json_add(output, "tried", tried);
-    json_add_text(output, "ended", reinforce_end_name[reinforce.end]);
     return output;
 }

@@ -16,6 +16,13 @@ answers "{$search,\"thresholds\":{\"cpu_util_delta\":0,\"lock\":10,\"lock_delta\
     '{"threads":63,"tried":[15,23,31,39,47,55,63,71],"ended":"util"}' model reinforce
 answers "{$search,\"thresholds\":{\"cpu_util_delta\":-5,\"lock\":10,\"lock_delta\":5},\"profiles\":[$ferret]}" \
     '{"threads":63,"tried":[15,23,31,39,47,55,63,71],"ended":"lock"}' model reinforce
+# the table's own rows, in any order: what it does not have is between its neighbours, and named; of the Rank stage alone
+printed='{"threads":71,"cpu_util":80,"lock":16},{"threads":15,"cpu_util":100,"lock":0},{"threads":31,"cpu_util":100,"lock":0},
+ {"threads":47,"cpu_util":100,"lock":0},{"threads":55,"cpu_util":98,"lock":0},{"threads":63,"cpu_util":96,"lock":0}'
+answers "{$search,\"thresholds\":{\"cpu_util_delta\":-3,\"lock\":10,\"lock_delta\":5},\"profiles\":[$printed]}" \
+    '{"threads":63,"tried":[15,23,31,39,47,55,63,71],"ended":"util","interpolated":[23,39]}' model reinforce
+answers "{$search,\"thresholds\":{\"cpu_util_delta\":-20,\"lock\":10,\"lock_delta\":5},\"profiles\":[$printed]}" \
+    '{"threads":63,"tried":[15,23,31,39,47,55,63,71],"ended":"lock","interpolated":[23,39]}' model reinforce
 answers '{"cores":2,"t_min":1,"t_max":2,"t_step":2,"thresholds":{"cpu_util_delta":0},"profiles":[{"threads":1,"cpu_util":1},{"threads":2,"cpu_util":2}]}' \
     '{"threads":2,"tried":[1,2],"ended":"max"}' model reinforce
 wrong reinforce '{}' 'cores: missing'
@@ -25,6 +32,7 @@ wrong reinforce '{"cores":2,"t_min":1,"t_max":2,"t_step":2}' 'thresholds: missin
 wrong reinforce '{"cores":2,"t_min":1,"t_max":2,"t_step":2,"thresholds":{}}' 'thresholds.cpu_util_delta: missing'
 wrong reinforce '{"cores":2,"t_min":1,"t_max":4,"t_step":2,"thresholds":{"cpu_util_delta":0},"profiles":[]}' 'profiles: empty'
 wrong reinforce '{"cores":2,"t_min":1,"t_max":4,"t_step":2,"thresholds":{"cpu_util_delta":0},"profiles":[{"threads":1,"cpu_util":1}]}' 'profiles: none of 3 threads'
+wrong reinforce '{"cores":2,"t_min":1,"t_max":4,"t_step":2,"thresholds":{"cpu_util_delta":0},"profiles":[{"threads":1,"cpu_util":1},{"threads":3,"cpu_util":1},{"threads":1,"cpu_util":2}]}' 'profiles: two of 1 threads'
 wrong reinforce '{"cores":2,"t_min":1,"t_max":4,"t_step":2,"thresholds":{"cpu_util_delta":0},"profiles":[{"threads":1,"lock":1}]}' 'profiles[0].cpu_util: missing'
 
 # ---- faithful: ammp's two phases ----
