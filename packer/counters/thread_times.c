@@ -29,6 +29,7 @@ static int read_stat(const struct rootfs *root, struct thread_times *thread)
 
     free(text);
     if (rc == 0) {
+        thread->started = stat.started;
         thread->user = stat.user_ns / 1e9;
         thread->system = stat.system_ns / 1e9;
     }
@@ -141,7 +142,7 @@ void thread_times_since(struct thread_list *later, const struct thread_list *ear
         struct thread_times now = later->thread[i];
         const struct thread_times *then = find(earlier, &at, now.tid);
 
-        if (!then || then->pid != now.pid)
+        if (!then || then->pid != now.pid || then->started != now.started)
             continue;
         now.user -= then->user;
         now.system -= then->system;

@@ -19,6 +19,7 @@ struct lock_time;
 /* In seconds, since the thread began; lock since it was first read. NAN: not known. */
 struct thread_times {
     pid_t pid, tid;
+    uint64_t started;    /* ticks since boot: with tid, who it is */
     double user, system; /* with the kernel's clock ticks (10 ms as a rule) */
     double waiting;      /* ready, without a CPU (CONFIG_SCHED_INFO) */
     double lock;         /* in futex(2); where `lock` was given, from the second reading on */

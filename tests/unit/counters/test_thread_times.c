@@ -132,6 +132,22 @@ static void test_come_and_go(void **state)
     end(thread);
 }
 
+/* A number that another thread has by now is no thread of both readings. */
+static void test_another_thread(void **state)
+{
+    struct thread_times was[] = {{.pid = 7, .tid = 7, .started = 100, .user = 1},
+                                 {.pid = 7, .tid = 8, .started = 100, .user = 9}},
+                        is[] = {{.pid = 7, .tid = 7, .started = 100, .user = 3},
+                                {.pid = 7, .tid = 8, .started = 200, .user = 1}};
+    struct thread_list before = {.n = 2, .thread = was}, after = {.n = 2, .thread = is};
+
+    (void)state;
+    thread_times_since(&after, &before);
+    assert_int_equal(after.n, 1);
+    assert_int_equal(after.thread[0].tid, 7);
+    assert_true(after.thread[0].user == 2);
+}
+
 /* Counts lock time; the test ends here where that cannot be. */
 static struct lock_time *open_locks(struct rootfs *root)
 {
@@ -210,9 +226,8 @@ static void test_forget_but(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_come_and_go),
-        cmocka_unit_test(test_lock),
+        cmocka_unit_test(test_times),          cmocka_unit_test(test_come_and_go),
+        cmocka_unit_test(test_another_thread), cmocka_unit_test(test_lock),
         cmocka_unit_test(test_forget_but),
     };
 
