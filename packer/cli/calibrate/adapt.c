@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* adapt - `berthctl calibrate --adapt FILE`: a site's own coefficients of ADAPT
+/* adapt - `berthctl calibrate --adapt PATH`: a site's own coefficients of ADAPT
  * (models/inside/adapt.h), by least squares over recorded runs.
  *
- * FILE has a JSON object a line: what a program did alone ("a"), on how many cores, and its user
+ * PATH is a file, or a folder of such files: those whose names begin with a point are left out. A
+ * file has a JSON object a line: what a program did alone ("a"), on how many cores, and its user
  * time then; with "b", what another one did alone, it ran beside that on all cores (PAAP), else in
  * a set of so many cores (PACC). */
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,7 +101,7 @@ static int add_run(struct rows *paap, struct rows *pacc, struct json_object *obj
     return add_row(pacc, x, run.usr, err);
 }
 
-static int read_runs(const char *path, struct rows *paap, struct rows *pacc,
+static int read_file(const char *path, struct rows *paap, struct rows *pacc,
                      struct berth_error *err)
 {
     size_t length = 0, number = 1;
@@ -116,6 +120,33 @@ static int read_runs(const char *path, struct rows *paap, struct rows *pacc,
     }
     free(text);
     return rc < 0 ? berth_error_before(err, "%s:", path) : 0;
+}
+
+static int is_shown(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* Reads the file, or all files of the folder, in the order of their names. */
+static int read_runs(const char *path, struct rows *paap, struct rows *pacc,
+                     struct berth_error *err)
+{
+    struct dirent **entry;
+    int n = scandir(path, &entry, is_shown, alphasort), rc = 0;
+
+    if (n < 0)
+        return errno == ENOTDIR || strcmp(path, "-") == 0
+                   ? read_file(path, paap, pacc, err)
+                   : berth_error_set(err, "%s: %s", path, strerror(errno));
+    for (int i = 0; i < n; i++) {
+        char file[PATH_MAX];
+
+        snprintf(file, sizeof(file), "%s/%s", path, entry[i]->d_name);
+        rc = rc < 0 ? rc : read_file(file, paap, pacc, err);
+        free(entry[i]);
+    }
+    free(entry);
+    return rc;
 }
 
 /* ---- the fit ---- */

@@ -50,8 +50,9 @@ static const struct ctl_option option_rows[] = {
      CTL_WHOLE(struct args, runs, "a number", 1, RUNS_MAX)},
     {"quick", 0, NULL, "shorter measurements, and not every number of cores",
      CTL_FLAG(struct args, quick)},
-    {"adapt", 0, "FILE",
-     "instead, fit the coefficients of ADAPT to the runs in FILE, and print them as JSON",
+    {"adapt", 0, "PATH",
+     "instead, fit the coefficients of ADAPT to the runs in a file, or in all files of a folder, "
+     "and print them as JSON",
      CTL_TEXT(struct args, adapt)},
     {"json", 0, NULL, "print the profile as JSON on stdout, too", CTL_FLAG(struct args, json)},
 };

@@ -48,6 +48,18 @@ program='{"threads":32,"sys":0,"lat":0,"lock":0,"mpa":0}'
 run "{\"cores\":64,\"programs\":[$program,$program],\"coefficients\":$coefficients}" model adapt
 [ $status -eq 0 ] && [ ! -s "$dir/err" ] || bad 'model adapt' 'the coefficients taken, and nothing unread' "$(cat "$dir/err")"
 
+# A folder of the same runs in two files says the same
+mkdir "$dir/folder"
+sed -n '1,20p' "$dir/exact" >"$dir/folder/first"
+sed -n '21,$p' "$dir/exact" >"$dir/folder/second"
+echo 'no JSON' >"$dir/folder/.hidden"
+run '' calibrate --adapt "$dir/exact"
+sed 's/"source":.*//' "$dir/out" >"$dir/by_file"
+run '' calibrate --adapt "$dir/folder"
+[ $status -eq 0 ] && [ "$(sed 's/"source":.*//' "$dir/out")" = "$(cat "$dir/by_file")" ] || bad 'calibrate --adapt' 'the same of a folder' "$(cat "$dir/out" "$dir/err")"
+echo '{' >"$dir/folder/third"
+refuses '' 1 "berthctl: calibrate: $dir/folder/third:1: " calibrate --adapt "$dir/folder"
+
 runs 200 40 10 >"$dir/noisy"
 run '' calibrate --adapt "$dir/noisy"
 fits "$(near 2 -.6 .2) && $(near 3 -.8 .4) && $(near 9 32.5 15) && \$10 > .5 && \$10 < .97 && \$11 > 1 && \$11 < 15"
@@ -65,6 +77,8 @@ echo '{"cores":64,"usr":101,"a":{}}' >"$dir/line"
 wrong line "$dir/line:1: usr: 101: between 0 and 100"
 { sed 1q "$dir/exact"; echo '{"cores":64,"usr":1,"a":{"threads":1}}'; } >"$dir/line"
 wrong line "$dir/line:2: a.sys: missing"
-wrong nosuch "$dir/nosuch:No such file"
+wrong nosuch "$dir/nosuch: No such file"
+mkdir "$dir/empty"
+wrong empty '--adapt: 0 runs beside another: at least 30 are needed for paap'
 
 exit $failed
