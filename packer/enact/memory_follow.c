@@ -295,20 +295,41 @@ void memory_follow(struct packer *packer, struct step *step, const struct cpus *
                                    .gain = price.gain,
                                    .lost = price.lost,
                                    .break_even_s = price.break_even_s};
-    if (stays(packer, step, &price, memory->why, sizeof(memory->why)))
+    if (stays(packer, step, &price, memory->why, sizeof(memory->why))) {
+        memory->dealt = step->inside.deal.dealt;
         leaving_free(leaving);
-    else if (put(packer, step, leaving) < 0)
+    } else if (put(packer, step, leaving) < 0) {
         snprintf(memory->why, sizeof(memory->why), "out of memory");
-    else
+    } else {
         memory->running = true;
+    }
+}
+
+/* The step has moved while its memory was dealt. That is where its program put it again, but not
+ * where the step stands. */
+static void follow_late(struct packer *packer, struct step *step)
+{
+    struct cpus behind = step->memory.behind, now;
+
+    if (!step->memory.dealt || step->inside.deal.dealt)
+        return;
+    step->memory.dealt = false;
+    topo_nodes_of(packer->topo, &step->place.cpus, &now);
+    if (step_movable(step))
+        memory_follow(packer, step, &behind, &now);
 }
 
 void memory_turn(struct packer *packer)
 {
     struct step *step;
 
-    if (packer->mover)
-        TAILQ_FOREACH(step, &packer->steps.live, link) take_progress(packer, step);
+    if (!packer->mover)
+        return;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        take_progress(packer, step);
+        follow_late(packer, step);
+    }
 }
 
 void memory_ended(struct packer *packer, struct step *step)

@@ -15,6 +15,7 @@ struct step_memory {
     struct cpus bound;  /* mem=bind: the nodes that its tasks were told; empty: not bound */
     struct cpus behind; /* nodes that it has left, where pages of it may still be */
     bool asked;         /* it has moved between nodes: what follows says something */
+    bool dealt;         /* it stays because it is dealt (inside/deal.h), and follows after that */
     bool running;       /* pages are under way, or wait for their turn */
     double bytes;       /* to move; NAN not known */
     double moved, failed;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_deal - a step's memory is dealt over the nodes of its cores and put back, whatever becomes
- * of berthd meanwhile; on a machine of four nodes on paper. */
+/* test_deal - a step's memory is dealt over the nodes of its cores and put
+ * back, whatever becomes of berthd meanwhile; on a machine of four nodes on
+ * paper. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -192,7 +193,8 @@ static void test_one_node(void **state)
     assert_false(is_kept(b));
 }
 
-/* All of it is dealt when berthd is killed: the next one puts all of it back. */
+/* All of it is dealt when berthd is killed: the next one puts all of it back.
+ */
 static void test_killed(void **state)
 {
     struct bench *b = *state;
@@ -261,8 +263,8 @@ static void spoil(const struct bench *b, const char *head)
     close(fd);
 }
 
-/* Nobody knows where the pages were: they stay, that is told, and tranquil takes them for nothing
- * else. */
+/* Nobody knows where the pages were: they stay, that is told, and tranquil
+ * takes them for nothing else. */
 static void unknown(struct bench *b, const char *why)
 {
     adopt(b);
@@ -341,7 +343,8 @@ static void test_tried_again(void **state)
     assert_told(b, "local", NULL);
 }
 
-/* Dealt anew before all of them were back: they go back to where they were first. */
+/* Dealt anew before all of them were back: they go back to where they were
+ * first. */
 static void test_dealt_again(void **state)
 {
     struct bench *b = *state;
@@ -366,8 +369,8 @@ static void move(struct bench *b, const char *from, const char *to)
     deal_turn(&b->f->packer, b->step);
 }
 
-/* Dealt memory is dealt anew over the nodes where the step stands now; it goes back to where it was
- * first. */
+/* Dealt memory is dealt anew over the nodes where the step stands now; it goes
+ * back to where it was first. */
 static void test_moved(void **state)
 {
     struct bench *b = *state;
@@ -391,8 +394,8 @@ static void test_moved(void **state)
     assert_on(b, 2 * PAGES, 0, 0, 0);
 }
 
-/* What is on its way is not given up by a move within its nodes, and goes elsewhere by one to
- * others. */
+/* What is on its way is not given up by a move within its nodes, and goes
+ * elsewhere by one to others. */
 static void test_moved_on_the_way(void **state)
 {
     struct bench *b = *state;
@@ -411,6 +414,35 @@ static void test_moved_on_the_way(void **state)
     move(b, "1-2", "2-3");
     settle(b);
     assert_on(b, 2 * PAGES, 0, 0, 0);
+}
+
+/* What has moved while its memory was dealt has it follow, once that is where
+ * the program put it.
+ */
+static void test_follows_after(void **state)
+{
+    struct bench *b = *state;
+    struct step *step = b->step;
+
+    deal(b);
+    settle(b);
+    step->place.cpus = cpus_of("4-7");
+    for (size_t i = 0; i < 2; i++)
+        step->body.task[i].cpus = step->body.task[i].use = cpus_of(i ? "6" : "4");
+    move(b, "0-1", "2-3");
+    deal_back(&b->f->packer, step);
+    memory_turn(&b->f->packer); /* too early */
+    assert_false(step->memory.running);
+    settle(b);
+    assert_on(b, 2 * PAGES, 0, 0, 0);
+    memory_turn(&b->f->packer);
+    assert_true(step->memory.running);
+    settle(b);
+    memory_turn(&b->f->packer);
+    assert_on(b, 0, 0, PAGES, PAGES);
+    assert_string_equal(step->memory.why, "");
+    memory_turn(&b->f->packer);
+    assert_false(step->memory.running);
 }
 
 /* A step that leaves some of its own cores idle stays where it is dealt. */
@@ -455,7 +487,8 @@ static void test_no_folder(void **state)
     assert_false(deal_moves(&b->f->packer, b->step));
 }
 
-/* The step is over: nothing of it is kept, and of others that nobody knows neither. */
+/* The step is over: nothing of it is kept, and of others that nobody knows
+ * neither. */
 static void test_end(void **state)
 {
     struct bench *b = *state;
@@ -476,7 +509,8 @@ static void test_end(void **state)
     assert_false(b->step->inside.deal.dealt);
 }
 
-/* berthd stops: pages that are not on their way are sent back and waited for. */
+/* berthd stops: pages that are not on their way are sent back and waited for.
+ */
 static void test_stop(void **state)
 {
     struct bench *b = *state;
@@ -514,11 +548,22 @@ static void test_stop_in_haste(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_there_and_back),    TEST(test_one_node),    TEST(test_killed),
-        TEST(test_killed_on_the_way), TEST(test_lost),        TEST(test_without_mover),
-        TEST(test_tried_again),       TEST(test_dealt_again), TEST(test_moved),
-        TEST(test_moved_on_the_way),  TEST(test_resized),     TEST(test_half_dealt),
-        TEST(test_no_folder),         TEST(test_end),         TEST(test_stop),
+        TEST(test_there_and_back),
+        TEST(test_one_node),
+        TEST(test_killed),
+        TEST(test_killed_on_the_way),
+        TEST(test_lost),
+        TEST(test_without_mover),
+        TEST(test_tried_again),
+        TEST(test_dealt_again),
+        TEST(test_moved),
+        TEST(test_moved_on_the_way),
+        TEST(test_follows_after),
+        TEST(test_resized),
+        TEST(test_half_dealt),
+        TEST(test_no_folder),
+        TEST(test_end),
+        TEST(test_stop),
         TEST(test_stop_in_haste),
     };
 
