@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/inside/openmp.h"
 #include "packer/steps/stand.h"
 #include "packer/system/process_table.h"
 
@@ -96,31 +97,43 @@ enum groups_thread groups_look(const struct groups *groups, const struct cpus *a
 
 /* ---- back ---- */
 
+/* Who gives threads back what they had, in one task. */
+struct back {
+    const struct packer *packer;
+    const struct step *step;
+    groups_keep *keep;
+    const struct groups *groups;
+};
+
 /* 1: it was bound by berth, and is not any more; 0: it was not; -1 and err. */
-static int free_thread(const struct rootfs *root, const struct groups *groups,
-                       const struct cpus *to, pid_t tid, struct berth_error *err)
+static int free_thread(const struct back *back, const struct cpus *to, pid_t tid,
+                       struct berth_error *err)
 {
     struct cpus now;
     size_t at;
 
-    if (enforce_get_affinity(tid, &now) < 0 || groups_look(groups, &now, &at) != GROUPS_IN)
+    if (enforce_get_affinity(tid, &now) < 0 || groups_look(back->groups, &now, &at) != GROUPS_IN ||
+        back->keep(back->step, tid, at))
         return 0;
     if (enforce_set_thread(tid, to, err) < 0)
-        return enforce_exiting(root, tid) ? 0 : -1;
+        return enforce_exiting(&back->packer->root, tid) ? 0 : -1;
     return 1;
 }
 
 /* The same of all threads of a process. Returns how many, or -1 and err. */
-static int free_process(const struct rootfs *root, const struct groups *groups,
-                        const struct cpus *to, pid_t pid, struct berth_error *err)
+static int free_process(const struct back *back, const struct cpus *to, pid_t pid,
+                        struct berth_error *err)
 {
+    const struct rootfs *root = &back->packer->root;
     char path[64], **thread;
     int freed = 0, rc = 0;
 
+    if (openmp_binds(root, pid))
+        return 0;
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     thread = rootfs_list(root, path);
     for (size_t i = 0; rc >= 0 && thread && thread[i]; i++) {
-        rc = free_thread(root, groups, to, (pid_t)strtol(thread[i], NULL, 10), err);
+        rc = free_thread(back, to, (pid_t)strtol(thread[i], NULL, 10), err);
         freed += rc > 0;
     }
     rootfs_list_free(thread);
@@ -149,11 +162,12 @@ static void stand_of_all(const struct packer *packer, const struct step *step, s
 
 /* The same of all processes of a task, and of those of which no task can be told any more: these
  * get the CPUs of all of them, as enforce gives them. */
-static int free_task(struct packer *packer, const struct step *step, size_t task, size_t n,
-                     const pid_t *pid, struct berth_error *err)
+static int free_task(struct packer *packer, const struct step *step, groups_keep *keep, size_t task,
+                     size_t n, const pid_t *pid, struct berth_error *err)
 {
     struct process_table table;
     struct groups groups;
+    struct back back = {packer, step, keep, &groups};
     struct cpus all, its;
     int freed = 0, rc = 0;
 
@@ -168,7 +182,7 @@ static int free_task(struct packer *packer, const struct step *step, size_t task
 
         if (of >= 0 && (size_t)of != task)
             continue;
-        rc = free_process(&packer->root, &groups, of < 0 ? &all : &groups.all, pid[i], err);
+        rc = free_process(&back, of < 0 ? &all : &groups.all, pid[i], err);
         freed += rc > 0 ? rc : 0;
     }
     process_table_close(&table);
@@ -177,7 +191,8 @@ static int free_task(struct packer *packer, const struct step *step, size_t task
 
 /* A thread that is made meanwhile has the affinity of who made it: it goes on until nobody had to
  * be changed. */
-int groups_undo(struct packer *packer, const struct step *step, struct berth_error *err)
+int groups_undo(struct packer *packer, const struct step *step, groups_keep *keep,
+                struct berth_error *err)
 {
     for (int round = 0; round < ENFORCE_ROUNDS; round++) {
         pid_t *pid = NULL;
@@ -187,7 +202,7 @@ int groups_undo(struct packer *packer, const struct step *step, struct berth_err
         if (enforce_step_pids(&packer->enforce, &step->body, &pid, &n) < 0)
             return berth_error_set(err, "its processes cannot be listed: %s", strerror(errno));
         for (size_t task = 0; rc >= 0 && task < step->body.ntasks; task++) {
-            rc = free_task(packer, step, task, n, pid, err);
+            rc = free_task(packer, step, keep, task, n, pid, err);
             freed += rc > 0 ? rc : 0;
         }
         free(pid);

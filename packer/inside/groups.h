@@ -5,7 +5,9 @@
  * A thread is berth's to bind while it may run on all of its task's CPUs, or on exactly one of
  * these parts, which berth gave it or whoever made it. Any other affinity is its program's own, and
  * stays. So what was before is the same for all that are bound, and needs no list: all of the
- * task's CPUs. It takes that nobody stands on exactly one part before. */
+ * task's CPUs. It takes that nobody stands on exactly one part before; who comes to do so later by
+ * himself is told by the part, which is another one than berth gave him (groups_keep), or by his
+ * program's OpenMP library (inside/openmp.h). */
 #ifndef BERTH_INSIDE_GROUPS_H
 #define BERTH_INSIDE_GROUPS_H
 
@@ -40,8 +42,12 @@ void groups_cut(const struct topo *topo, const struct cpus *cpus, bool caches,
 enum groups_thread groups_look(const struct groups *groups, const struct cpus *affinity,
                                size_t *at);
 
-/* Gives every thread of the step that stands on exactly one group its task's CPUs. 0, or -1 and
- * err: some may stand there still. */
-int groups_undo(struct packer *packer, const struct step *step, struct berth_error *err);
+/* Says whether a thread that stands on exactly that group does so by its program's will. */
+typedef bool groups_keep(const struct step *step, pid_t tid, size_t group);
+
+/* Gives every thread of the step that stands on exactly one group its task's CPUs, but those that
+ * `keep` names, or OpenMP has bound. 0, or -1 and err: some may stand there still. */
+int groups_undo(struct packer *packer, const struct step *step, groups_keep *keep,
+                struct berth_error *err);
 
 #endif

@@ -20,6 +20,8 @@
 #include "packer/steps/packer.h"
 #include "packer/steps/step_counts.h"
 
+#define SHUFFLE_THREADS_MAX 1024 /* of a step: to move one takes 30 us (Pusukuri 2012, 4.3: 29) */
+
 /* What berth knows of a step that asked for a policy; step->inside.run. A plain block of memory:
  * the registry frees it with the step. */
 struct inside_run {
@@ -56,6 +58,12 @@ struct inside_run {
         size_t moved, bound; /* threads: that it has moved, that their program has bound */
         size_t own, threads; /* that stood on exactly one part; all */
         uint64_t changes;    /* threads that all rounds have moved */
+        size_t ngiven;
+        struct shuffle_given { /* where the last round has left a thread */
+            pid_t tid;
+            size_t group;
+        } given[SHUFFLE_THREADS_MAX];
+        struct cpus stand; /* of the step, then */
         struct shuffle_move {
             pid_t tid;
             size_t task, to;

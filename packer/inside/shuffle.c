@@ -7,29 +7,38 @@
  * thread that has not run in a burst (who waits for others to end, say) is not moved, and is not
  * part of what the program waits; nor is the first thread of a process moved, as the threads that
  * it makes would all stand where it does. Tasks are programs of their own: each is dealt by itself.
- */
+ *
+ * A thread that stands elsewhere than the last round has left it was bound by its program since,
+ * and is left alone like one that it had bound before; so is a process whose OpenMP library binds
+ * its threads. One that may run on all of its task's CPUs again is dealt again: enforcement gives
+ * threads these, too, after Slurm has written its cpusets, and nobody can tell who did. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "packer/base/clock.h"
 #include "packer/base/json.h"
 #include "packer/inside/groups.h"
+#include "packer/inside/openmp.h"
 #include "packer/inside/policy.h"
 #include "packer/system/process_table.h"
 
-#define REST_S 8.     /* after a round that has moved nobody */
-#define THREADS 1024u /* of a step: to move one takes 30 us (Pusukuri 2012, section 4.3: 29) */
+#define REST_S 8. /* after a round that has moved nobody */
+#define THREADS SHUFFLE_THREADS_MAX
 
 /* A task that is dealt: threads in the order of the burst. */
 struct deal {
     const struct thread_list *list;
     const long *task_of; /* [list->n] */
+    const bool *places;  /* [list->n] its OpenMP library binds it */
     size_t task, n;
     struct groups groups;
     struct shuffle_thread thread[THREADS];
     bool in[THREADS], first[THREADS]; /* stands on exactly one group; is its process's first one */
     size_t in_list[THREADS], to[THREADS];
+    size_t nleft; /* threads of all tasks so far, where the round leaves them */
+    struct shuffle_given left[THREADS];
 };
 
 static bool asked(const struct step *step)
@@ -103,9 +112,50 @@ static long *tell_tasks(const struct packer *packer, const struct step *step,
     return task;
 }
 
+/* Finds out whose threads OpenMP binds. The caller frees it; NULL: no memory. */
+static bool *tell_places(const struct packer *packer, const struct thread_list *list)
+{
+    bool *places = calloc(list->n + 1, sizeof(*places));
+
+    for (size_t i = 0; places && i < list->n; i++)
+        places[i] = i > 0 && list->thread[i].pid == list->thread[i - 1].pid
+                        ? places[i - 1]
+                        : openmp_binds(&packer->root, list->thread[i].pid);
+    return places;
+}
+
+/* Returns where a round has left the thread; NULL: it does not know it. */
+static const struct shuffle_given *find_given(const struct inside_shuffle *shuffle, pid_t tid)
+{
+    for (size_t i = 0; i < shuffle->ngiven; i++)
+        if (shuffle->given[i].tid == tid)
+            return &shuffle->given[i];
+    return NULL;
+}
+
+/* Does a thread that stands on exactly that group do so by its program's will? The last round has
+ * left it elsewhere then. */
+static bool is_own(const struct inside_shuffle *shuffle, pid_t tid, size_t group)
+{
+    const struct shuffle_given *given = find_given(shuffle, tid);
+
+    return given && given->group != group;
+}
+
+/* The groups are others where the step stands elsewhere: then nothing was given yet. */
+static bool has_moved(const struct step *step, const struct inside_shuffle *shuffle)
+{
+    struct cpus all;
+
+    enforce_union(&step->body, ENFORCE_PLACE, &all);
+    return !cpus_equal(&all, &shuffle->stand);
+}
+
 /* Takes in where the task's threads stand, and what they waited. */
 static void collect(struct deal *deal, struct inside_shuffle *shuffle)
 {
+    bool own;
+
     deal->n = 0;
     for (size_t i = 0; i < deal->list->n && deal->n < THREADS; i++) {
         const struct thread_times *times = &deal->list->thread[i];
@@ -116,12 +166,14 @@ static void collect(struct deal *deal, struct inside_shuffle *shuffle)
         if (deal->task_of[i] != (long)deal->task || enforce_get_affinity(times->tid, &now) < 0)
             continue;
         is = groups_look(&deal->groups, &now, &thread->at);
+        own = is == GROUPS_BOUND || deal->places[i] ||
+              (is == GROUPS_IN && is_own(shuffle, times->tid, thread->at));
         thread->lock = lock_of(times, shuffle->burst.seconds);
-        deal->in[deal->n] = is == GROUPS_IN;
+        deal->in[deal->n] = is == GROUPS_IN && !own;
         deal->first[deal->n] = times->tid == times->pid;
-        thread->bound = is == GROUPS_BOUND || deal->first[deal->n];
-        shuffle->bound += is == GROUPS_BOUND;
-        shuffle->own += is == GROUPS_IN;
+        thread->bound = own || deal->first[deal->n];
+        shuffle->bound += own;
+        shuffle->own += deal->in[deal->n];
         deal->in_list[deal->n++] = i;
     }
 }
@@ -147,6 +199,20 @@ static void note_group(struct inside_shuffle *shuffle, const struct deal *deal, 
         its->threads++;
         its->lock[0] = fmin(its->lock[0], deal->thread[i].lock);
         its->lock[1] = fmax(its->lock[1], deal->thread[i].lock);
+    }
+}
+
+/* Notes where the round leaves the threads. Who has bound himself since stays known as that. */
+static void note_left(struct deal *deal, const struct inside_shuffle *shuffle)
+{
+    for (size_t i = 0; i < deal->n && deal->nleft < THREADS; i++) {
+        pid_t tid = deal->list->thread[deal->in_list[i]].tid;
+        const struct shuffle_given *before = find_given(shuffle, tid);
+
+        if (!deal->thread[i].bound && deal->to[i] != SHUFFLE_NOWHERE)
+            deal->left[deal->nleft++] = (struct shuffle_given){tid, deal->to[i]};
+        else if (deal->thread[i].bound && before)
+            deal->left[deal->nleft++] = *before;
     }
 }
 
@@ -201,6 +267,7 @@ static bool deal_task(const struct packer *packer, const struct step *step, stru
     if (step->inside.shuffled)
         set_free(deal, !worth);
     note_moves(shuffle, deal);
+    note_left(deal, shuffle);
     for (size_t i = 0; i < deal->groups.n; i++)
         note_group(shuffle, deal, i);
     return true;
@@ -211,21 +278,38 @@ static bool deal_all(const struct packer *packer, const struct step *step,
 {
     const struct thread_list *list = &shuffle->burst.thread;
     long *task_of = tell_tasks(packer, step, list);
+    bool *places = tell_places(packer, list);
     struct deal *deal = malloc(sizeof(*deal));
-    bool dealt = task_of && deal;
-    struct cpus all;
+    bool dealt = task_of && places && deal;
 
-    enforce_union(&step->body, ENFORCE_PLACE, &all);
-    shuffle->caches = groups_by_cache(packer->topo, &all);
-    for (size_t task = 0; dealt && task < step->body.ntasks; task++) {
+    if (dealt) {
         deal->list = list;
         deal->task_of = task_of;
+        deal->places = places;
+        deal->nleft = 0;
+    }
+    for (size_t task = 0; dealt && task < step->body.ntasks; task++) {
         deal->task = task;
         dealt = deal_task(packer, step, deal, shuffle);
     }
+    if (dealt) {
+        shuffle->ngiven = deal->nleft;
+        memcpy(shuffle->given, deal->left, deal->nleft * sizeof(*deal->left));
+    }
     free(task_of);
+    free(places);
     free(deal);
     return dealt;
+}
+
+/* Begins a round: what was given on other CPUs says nothing. */
+static void begin_round(const struct packer *packer, const struct step *step,
+                        struct inside_shuffle *shuffle)
+{
+    if (has_moved(step, shuffle))
+        shuffle->ngiven = 0;
+    enforce_union(&step->body, ENFORCE_PLACE, &shuffle->stand);
+    shuffle->caches = groups_by_cache(packer->topo, &shuffle->stand);
 }
 
 static void forget_moves(struct inside_shuffle *shuffle)
@@ -248,6 +332,7 @@ static bool sample(const struct packer *packer, const struct step *step, struct 
         return true;
     if (n == 0 || !(shuffle->move = calloc(n, sizeof(*shuffle->move))))
         return false;
+    begin_round(packer, step, shuffle);
     if (deal_all(packer, step, shuffle) && shuffle->moved > 0)
         return true;
     shuffle->moved = 0;
@@ -268,7 +353,7 @@ static int begin(struct packer *packer, struct step *step, struct berth_error *e
     const struct inside_shuffle *shuffle = &step->inside.run->shuffle;
 
     if (shuffle->threads > THREADS)
-        return berth_error_set(err, "it has %zu threads, more than %u", shuffle->threads, THREADS);
+        return berth_error_set(err, "it has %zu threads, more than %d", shuffle->threads, THREADS);
     if (step->inside.shuffled)
         return 0;
     if (shuffle->own > 0)
@@ -305,15 +390,25 @@ static int enact(struct packer *packer, struct step *step, struct berth_error *e
         rc = move_all(packer, step, shuffle, err);
     if (rc == 0)
         shuffle->changes += shuffle->moved;
+    else
+        shuffle->ngiven = 0; /* nobody knows who was moved, and all are to be freed */
     forget_moves(shuffle);
     return rc;
+}
+
+/* Stays a thread where it is, when the others are freed? */
+static bool keep(const struct step *step, pid_t tid, size_t group)
+{
+    const struct inside_run *run = step->inside.run;
+
+    return run && !has_moved(step, &run->shuffle) && is_own(&run->shuffle, tid, group);
 }
 
 static int undo(struct packer *packer, struct step *step, struct berth_error *err)
 {
     if (!step->inside.shuffled)
         return 0;
-    if (groups_undo(packer, step, err) < 0)
+    if (groups_undo(packer, step, keep, err) < 0)
         return -1;
     return inside_mark(packer, step, &step->inside.shuffled, false, err);
 }

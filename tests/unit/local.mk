@@ -132,6 +132,7 @@ unit_programs = \
 	tests/unit/inside/test_defaults \
 	tests/unit/inside/test_follow \
 	tests/unit/inside/test_inside \
+	tests/unit/inside/test_openmp \
 	tests/unit/inside/test_prefetch \
 	tests/unit/inside/test_shuffle \
 	tests/unit/inside/test_synchronise \

@@ -36,10 +36,26 @@ static void *stand(void *unused)
     return NULL;
 }
 
+/* Has /proc say that the process began with such a variable: in the place of one that is as long.
+ */
+static void put_variable(const char *text)
+{
+    for (char **one = environ; *one; one++)
+        if (strlen(*one) >= strlen(text)) {
+            strcpy(*one, text);
+            return;
+        }
+    _exit(1);
+}
+
+static const char *variable; /* NULL: none */
+
 static void be_program(int ready)
 {
     pthread_t thread;
 
+    if (variable)
+        put_variable(variable);
     for (int i = 0; i < THREADS; i++)
         if (pthread_create(&thread, NULL, stand, NULL) != 0)
             _exit(1);
@@ -133,6 +149,16 @@ static int begin_on(void **state, const char *topology)
 static int begin(void **state)
 {
     return begin_on(state, TWO_CORES);
+}
+
+static int begin_with_openmp(void **state)
+{
+    int rc;
+
+    variable = "OMP_PROC_BIND=true";
+    rc = begin_on(state, TWO_CORES);
+    variable = NULL;
+    return rc;
 }
 
 static int begin_elsewhere(void **state)
@@ -279,6 +305,47 @@ static void test_own(void **state)
     assert_false(step->inside.shuffled);
     assert_string_equal(at(0), "0-1");
     inside_undo(&f->packer, step);
+    assert_string_equal(at(3), "1");
+}
+
+/* One that binds itself to a whole package later is left alone, too, also when the others are set
+ * free; those that it makes can not be told from berth's. */
+static void test_own_later(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = start_shuffled(f);
+    struct berth_error err;
+    char other[16];
+
+    snprintf(other, sizeof(other), "%s", at(1));
+    set(0, other);
+    for (uint64_t round = 1; round < 4; round++) {
+        round_of(f, step, teams);
+        assert_string_equal(at(0), other);
+        assert_int_equal(step->inside.run->shuffle.bound, 1);
+    }
+    assert_string_not_equal(at(2), other);
+    assert_int_equal(pipeline_release(&f->packer, step->request.id, &err), 0);
+    assert_string_equal(at(0), other);
+    assert_string_equal(at(1), "0-1");
+    assert_string_equal(at(2), "0-1");
+}
+
+/* Threads that OpenMP binds are not moved, and keep their places. */
+static void test_openmp(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = start(f);
+    struct berth_error err = {""};
+
+    set(3, "1");
+    assert_int_equal(burst(f, step, teams, &err), 1);
+    assert_int_equal(step->inside.run->shuffle.bound, THREADS);
+    assert_string_equal(at(0), "0-1");
+    step->inside.shuffled = true; /* another process of the step is */
+    assert_int_equal(burst(f, step, teams, &err), 1);
+    inside_undo(&f->packer, step);
+    assert_false(step->inside.shuffled);
     assert_string_equal(at(3), "1");
 }
 
@@ -477,6 +544,7 @@ int main(void)
                                        TEST(test_little_lock),
                                        TEST(test_idle),
                                        TEST(test_own),
+                                       TEST(test_own_later),
                                        TEST(test_waits_no_more),
                                        TEST(test_first_thread),
                                        TEST(test_too_many),
@@ -486,6 +554,8 @@ int main(void)
                                        TEST(test_end),
                                        TEST(test_journal),
                                        TEST(test_refused),
+                                       cmocka_unit_test_setup_teardown(test_openmp,
+                                                                       begin_with_openmp, end),
                                        cmocka_unit_test_setup_teardown(test_kill_elsewhere,
                                                                        begin_elsewhere, end)};
     int failed = cmocka_run_group_tests(pure, NULL, NULL);
