@@ -34,7 +34,7 @@ static const struct json_field program_fields[] = {
 };
 
 struct input {
-    double cores, present;
+    double cores, present, newcomer;   /* < 0: none is named */
     struct adapt_limits limits;        /* NAN: none */
     struct machine_adapt coefficients; /* the paper's, unless the input has its own */
     struct adapt_program program[ADAPT_PROGRAMS_MAX];
@@ -51,6 +51,7 @@ static const struct json_field limit_fields[] = {
 static const struct json_field input_fields[] = {
     JSON_WHOLE(struct input, "cores", cores, REQUIRED, 1, MOST_CORES),
     JSON_WHOLE(struct input, "present", present, OPTIONAL, 0, ADAPT_CONFIGURATIONS_MAX - 1),
+    JSON_WHOLE(struct input, "newcomer", newcomer, OPTIONAL, 0, ADAPT_PROGRAMS_MAX - 1),
     JSON_NESTED(struct input, "limits", limits, OPTIONAL, limit_fields),
     JSON_END,
 };
@@ -107,11 +108,23 @@ static int read_configurations(struct input *input, struct json_object *object,
                            input->configuration, sizeof(*input->configuration), err);
 }
 
+/* Who has just come is one of the programs, and the limits say whether it is light. */
+static int check_newcomer(const struct input *input, struct berth_error *err)
+{
+    if (input->newcomer >= (double)input->question.n)
+        return berth_error_set(err, "newcomer: %g: there are programs 0 to %zu only",
+                               input->newcomer, input->question.n - 1);
+    if (input->newcomer >= 0 && isnan(input->limits.mpa))
+        return berth_error_set(err, "limits: missing, by which a newcomer is light");
+    return 0;
+}
+
 static int input_read(struct input *input, struct json_object *object, struct berth_error *err)
 {
     struct adapt_question *question = &input->question;
 
-    *input = (struct input){.present = -1, .limits = {NAN, NAN}, .coefficients.is = adapt_pusukuri};
+    *input = (struct input){
+        .present = -1, .newcomer = -1, .limits = {NAN, NAN}, .coefficients.is = adapt_pusukuri};
     if (json_read(object, input_fields, input, err) < 0 ||
         read_programs(object, input->program, &question->n, err) < 0 ||
         machine_adapt_read(object, "coefficients", &input->coefficients, err) < 0)
@@ -120,7 +133,7 @@ static int input_read(struct input *input, struct json_object *object, struct be
     question->cores = (unsigned)input->cores;
     question->program = input->program;
     question->configuration = input->configuration;
-    if (read_configurations(input, object, err) < 0)
+    if (check_newcomer(input, err) < 0 || read_configurations(input, object, err) < 0)
         return -1;
     if (input->present >= (double)question->configurations)
         return berth_error_set(err, "present: %g: there are configurations 0 to %zu only",
@@ -224,10 +237,18 @@ static void add_policies(struct json_object *output, const struct input *input, 
     json_add(output, "policies", list);
 }
 
+/* The configuration by the programs as they are now. */
+static size_t choose(const struct input *input)
+{
+    return input->newcomer < 0
+               ? adapt_best(&input->question)
+               : adapt_enter(&input->question, &input->limits, (size_t)input->newcomer);
+}
+
 static struct json_object *answer(struct input *input, struct json_object *history,
                                   struct berth_error *err)
 {
-    size_t best = adapt_best(&input->question);
+    size_t best = choose(input);
     size_t first = input->present < 0 ? best : (size_t)input->present;
     struct json_object *changes = NULL, *output;
     struct adapt adapt = {.present = first};

@@ -113,6 +113,12 @@ grep -qF '"changes":[{"interval":7,"from":4,"to":0,"why":"promised"}]' "$dir/out
 grep -qF '"choice":0,"changed":true,"why":"promised",' "$dir/out" || bad 'model adapt' 'why it changed' "$(cat "$dir/out")"
 run "{\"cores\":64,\"programs\":[$apsi,$fma],\"limits\":{\"mpa\":0.3,\"lock\":5}}" model adapt
 grep -qF '"choice":4,"changed":false,"why":null,"policies":[{"memory":"interleave","class":"faithful"}' "$dir/out" || bad 'model adapt' '16 and 48 cores' "$(cat "$dir/out")"
+# a light newcomer gets all cores whatever is predicted, and nobody is left with the default class beside one that is not light
+run "{\"cores\":64,\"programs\":[$apsi,$later],\"limits\":{\"mpa\":0.3,\"lock\":5},\"newcomer\":1,\"configurations\":[[16,48],[64,64]],\"coefficients\":{\"paap\":[0,0,0,0,0,0],\"pacc\":[9,0,0]}}" model adapt
+grep -qF '"choice":1,"changed":false,"why":null,"policies":[{"memory":"interleave","class":"faithful"},{"memory":"local","class":"faithful"}]' "$dir/out" ||
+    bad 'model adapt' 'all cores for a light newcomer, one class' "$(cat "$dir/out" "$dir/err")"
+wrong adapt "{\"cores\":4,\"programs\":[$apsi],\"newcomer\":0}" 'limits: missing, by which a newcomer is light'
+wrong adapt "{\"cores\":4,\"programs\":[$apsi],\"limits\":{\"mpa\":0.3,\"lock\":5},\"newcomer\":1}" 'newcomer: 1: there are programs 0 to 0 only'
 own='"coefficients":{"paap":[0,0,0,0,0,1],"pacc":[7,0,0],"source":"here"}'
 answers "{\"cores\":64,\"programs\":[$apsi,$fma],\"configurations\":[[64,64],[32,32]],$own}" \
     '{"configurations":[[64,64],[32,32]],"predicted":[[1.1428571428571428,4.0],[7.0,7.0]],"choice":1,"changed":false,"why":null}' model adapt
