@@ -115,13 +115,18 @@ void explain_shuffle(FILE *out, struct json_object *shuffle)
 
 void explain_adapt(FILE *out, struct json_object *adapt)
 {
-    say_policy(out, adapt,
-               "[{configuration=all}all of its cores, which others use, too"
-               "|{configuration=sets}a part of the cores that several have"
-               "|shared by need: {why}|nothing is decided yet]"
-               "[; predicted user time [{user_all:1} %|not known] with all cores for all, "
-               "{user_sets:1} % with the best parts][; the last change was by the rule {rule}]"
-               "[{faithful?}; slices as by faithful]");
+    say_policy(
+        out, adapt,
+        "[{configuration=all}all of its cores, which others use, too"
+        "|{configuration=sets}a part of the cores that several have"
+        "|shared by need: {why}|nothing is decided yet]"
+        "[; predicted user time [{user_all:1} %|not known] with all cores for all, "
+        "{user_sets:1} % with the best parts]"
+        "[{programs=now}, by what the programs do now][; the last change was by the rule {rule}]"
+        "[{faithful?}; slices as by faithful]"
+        "[{memory=interleave}; its memory is dealt over the nodes of its cores[, not all: "
+        "{memory_why}]|{memory=returning}; its memory is on its way back to where the "
+        "program put it[: {memory_why}]]");
 }
 
 void explain_throttle(FILE *out, struct json_object *throttle)

@@ -59,6 +59,7 @@ struct conf {
     double devil_miss_pmi;    /* at or above: a devil (Blagodurov 2010, section 6) */
     double tranquil_miss_pmi; /* above: memory-intensive (Pusukuri 2012, section 3.3) */
     uint64_t tranquil_pass_ms;
+    double adapt_light_mpa, adapt_light_lock; /* at most: light (Pusukuri 2012, section 6.2.1) */
     double neutral_miss_pmi; /* rank of an unprofiled program, for the order only */
     uint64_t sweep_ms;       /* how often steps that vanished without a word are looked for */
     uint64_t history;        /* ended steps remembered for explain */

@@ -138,6 +138,14 @@ const struct conf_key conf_key[] = {
      "dealt over its nodes. The paper has not printed its limit: this is devil_miss_pmi's."},
     {"tranquil_pass", LIVE, "5s", TIME(3000, 3600e3), FIELD(tranquil_pass_ms),
      "How often the word tranquil measures a step and tries something."},
+    {"adapt_light_mpa", LIVE, "0.1", NUMBER("misses per access of the last cache", 0, 1),
+     FIELD(adapt_light_mpa),
+     "ADAPT takes a program that misses no more often for one that computes. The paper has not "
+     "printed its limit: this is where the last row of its Table 5.1 begins."},
+    {"adapt_light_lock", LIVE, "5", NUMBER("percent of the threads' time", 0, 100),
+     FIELD(adapt_light_lock),
+     "ADAPT takes a program whose threads wait no longer for locks for one that hardly does. The "
+     "paper has not printed its limit: this is what it calls low in its section 4.3."},
     {"neutral_miss_pmi", LIVE, TEXT_OF(CONF_NEUTRAL_MISS_PMI),
      NUMBER("cache misses per million instructions", 0, 1e6), FIELD(neutral_miss_pmi),
      "Where a program without a profile stands in the order of the placement."},

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* adapt - ADAPT (Pusukuri 2012, chapter 6) as a policy: what it decides for steps that share their
- * cores (size/share_adapt.h) is told here. The cores are divided by size/share.h, and the slices
- * that it wants are given by the policy `faithful`. */
+ * cores (size/share_adapt.h) is told here, and what it wants of their memory is done. The cores are
+ * divided by size/share.h, and the slices that it wants are given by the policy `faithful`.
+ *
+ * A step whose user has said where its memory shall be keeps it there: by mem=local, interleave or
+ * bind, or by `tranquil`, which measures what dealing its memory brings. */
 #include <math.h>
 
 #include "packer/base/json.h"
+#include "packer/inside/deal.h"
 #include "packer/inside/policy.h"
 
 static bool asked(const struct step *step)
@@ -17,15 +21,36 @@ static bool by_site(const struct conf *conf)
     return conf->share == CONF_SHARE_ADAPT;
 }
 
-/* What it has decided is there already: it is noted, here and in the ledger. */
+/* Is it another one who says where the step's memory is? */
+static bool is_anothers(const struct step *step)
+{
+    return step->request.options.mem != WIRE_MEM_AUTO || inside_tranquil.asked(step);
+}
+
+/* Shall its memory be elsewhere? Not while it is on its way after the step, which has moved. */
+static bool is_misplaced(const struct step *step, const struct inside_adapt *adapt)
+{
+    return !is_anothers(step) && !step->memory.running && adapt->deals != deal_is_out(step);
+}
+
+/* Is its memory to be dealt, and can it be? Where it is dealt already it stays so, also on one
+ * node, which it follows the step to. */
+static bool deals(const struct packer *packer, const struct step *step)
+{
+    return step->share.adapt.interleave && !deal_refusal(step) &&
+           (deal_is_out(step) || deal_can(packer, step));
+}
+
+/* What it has decided of cores is there already: it is noted, here and in the ledger. */
 static bool sample(const struct packer *packer, const struct step *step, struct inside_run *run)
 {
     const struct step_adapt *adapt = &step->share.adapt;
     bool was = run->adapt.decided;
 
-    (void)packer;
+    run->adapt.deals = deals(packer, step);
     run->adapt.decided = adapt->on && !adapt->why;
     run->adapt.changed = run->adapt.decided && (!was || adapt->changes != run->adapt.changes);
+    run->adapt.changed |= is_misplaced(step, &run->adapt);
     run->adapt.changes = adapt->changes;
     return run->adapt.changed;
 }
@@ -37,19 +62,27 @@ static bool decide(struct inside_run *run)
 
 static int enact(struct packer *packer, struct step *step, struct berth_error *err)
 {
-    (void)packer, (void)step, (void)err;
+    if (!is_misplaced(step, &step->inside.run->adapt))
+        return 0;
+    if (step->inside.run->adapt.deals)
+        return deal_out(packer, step, err);
+    deal_back(packer, step);
     return 0;
 }
 
+/* What tranquil has dealt it takes back itself. */
 static int undo(struct packer *packer, struct step *step, struct berth_error *err)
 {
-    (void)packer, (void)step, (void)err;
+    (void)err;
+    if (!inside_tranquil.asked(step))
+        deal_back(packer, step);
     return 0;
 }
 
 static bool in_effect(const struct step *step)
 {
-    return step->share.adapt.on && !step->share.adapt.why;
+    return (step->share.adapt.on && !step->share.adapt.why) ||
+           (deal_is_out(step) && !is_anothers(step));
 }
 
 static const char *word_of(const struct step_adapt *adapt)
@@ -67,11 +100,14 @@ static void explain(const struct step *step, struct json_object *object)
     json_add_text(object, "configuration", word_of(adapt));
     json_add_text(object, "why",
                   adapt->on ? adapt->why : "no other step of its kind has its cores");
+    json_add_text(object, "programs", decided ? (adapt->counted ? "now" : "alone") : NULL);
     json_add_measure(object, "user_all", decided ? adapt->usr_all : NAN);
     json_add_measure(object, "user_sets", decided ? adapt->usr_parts : NAN);
     json_add_text(object, "rule", decided ? adapt->rule : NULL);
     json_add_u64(object, "changes", adapt->changes);
     json_add_bool(object, "faithful", adapt->faithful);
+    json_add_bool(object, "interleave", adapt->interleave);
+    deal_explain(step, object);
 }
 
 const struct inside_policy inside_adapt = {.model = "adapt",
@@ -80,6 +116,7 @@ const struct inside_policy inside_adapt = {.model = "adapt",
                                            .sample = sample,
                                            .decide = decide,
                                            .enact = enact,
+                                           .ends_by_itself = true,
                                            .undo = undo,
                                            .in_effect = in_effect,
                                            .explain = explain};

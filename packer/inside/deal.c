@@ -71,14 +71,26 @@ static void nodes_of(const struct step *step, struct cpus *nodes)
         cpus_and(nodes, &step->body.mems_home);
 }
 
-int deal_out(struct packer *packer, struct step *step, struct berth_error *err)
+bool deal_can(const struct packer *packer, const struct step *step)
 {
-    struct step_deal *deal = &step->inside.deal;
     struct cpus nodes;
 
     nodes_of(step, &nodes);
-    if (!packer->mover || cpus_count(&nodes) < 2 || (deal->dealt && !deal->returning))
+    return packer->mover && cpus_count(&nodes) > 1;
+}
+
+bool deal_is_out(const struct step *step)
+{
+    return step->inside.deal.dealt && !step->inside.deal.returning;
+}
+
+int deal_out(struct packer *packer, struct step *step, struct berth_error *err)
+{
+    struct cpus nodes;
+
+    if (!deal_can(packer, step) || deal_is_out(step))
         return 0;
+    nodes_of(step, &nodes);
     return deal_over(packer, step, &nodes, err);
 }
 
@@ -127,7 +139,7 @@ static void try_back(struct packer *packer, struct step *step)
 
 void deal_back(struct packer *packer, struct step *step)
 {
-    if (step->inside.deal.dealt && !step->inside.deal.returning)
+    if (deal_is_out(step))
         try_back(packer, step);
 }
 
@@ -198,7 +210,7 @@ void deal_turn(struct packer *packer, struct step *step)
     struct step_deal *deal = &step->inside.deal;
 
     take_progress(packer, step);
-    if (deal->dealt && !deal->returning)
+    if (deal_is_out(step))
         follow(packer, step);
     else if (deal->dealt && !deal->running && clock_s() - deal->tried_s >= RETRY_S)
         try_back(packer, step);

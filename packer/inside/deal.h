@@ -14,6 +14,13 @@
 
 #include "packer/steps/packer.h"
 
+/* Says whether the step's pages can be dealt: it stands on several nodes, and something moves pages
+ * here. */
+bool deal_can(const struct packer *packer, const struct step *step);
+
+/* Says whether they are dealt, or on their way to that. */
+bool deal_is_out(const struct step *step);
+
 /* Has the step's pages dealt over the nodes of its cores. Nothing where they are already, there is
  * one node only, or nothing on this node can move them. 0, or -1 and err. */
 int deal_out(struct packer *packer, struct step *step, struct berth_error *err);

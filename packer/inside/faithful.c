@@ -41,12 +41,21 @@ static double threads_of(const struct inside_run *run)
     return counters_know(&run->last, COUNTER_THREADS) ? run->last.value[COUNTER_THREADS] : NAN;
 }
 
+/* Shares the step all its cores with programs that get slices, too? Then it is never left with the
+ * default class among them (Pusukuri 2012, section 6.2.2), whether its threads wait or not. */
+static bool is_among_sliced(const struct step *step)
+{
+    return step->share.adapt.faithful && !step->share.adapt.parts;
+}
+
 /* Does the step have threads that wait for a CPU? Where that is not counted: more than cores. */
 static bool waits(const struct step *step, const struct inside_run *run)
 {
     double running = rates_of(&run->window, RATE_CPU),
            waiting = rates_of(&run->window, RATE_RUN_DELAY);
 
+    if (is_among_sliced(step))
+        return true;
     if (isnan(running) || isnan(waiting))
         return threads_of(run) > (double)step->size.given;
     return waiting > WAITING * (running + waiting);

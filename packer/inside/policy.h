@@ -40,7 +40,7 @@ struct inside_run {
         bool knew_miss, knew_lock;
     } faithful;
     struct inside_adapt {
-        bool decided, changed;
+        bool decided, changed, deals;
         uint64_t changes;
     } adapt;
     struct inside_tranquil {
@@ -122,8 +122,8 @@ struct inside_policy {
     bool (*decide)(struct inside_run *run);
     /* Makes it so. 0, or -1 and err: then undo is called, and the step is left alone. */
     int (*enact)(struct packer *packer, struct step *step, struct berth_error *err);
-    /* It need not be undone when the step ends: TRANQUIL's slices are, with FAITHFUL's, and pages
-     * end with their processes. */
+    /* It need not be undone when the step ends: TRANQUIL's slices are, with FAITHFUL's, and pages,
+     * which ADAPT deals, too, end with their processes. */
     bool ends_by_itself;
     /* Takes back what is in effect. 0, or -1 and err. */
     int (*undo)(struct packer *packer, struct step *step, struct berth_error *err);

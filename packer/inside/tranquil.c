@@ -107,9 +107,7 @@ static int undo(struct packer *packer, struct step *step, struct berth_error *er
 
 static bool in_effect(const struct step *step)
 {
-    const struct step_deal *deal = &step->inside.deal;
-
-    return (deal->dealt && !deal->returning) || inside_is_sliced(step);
+    return deal_is_out(step) || inside_is_sliced(step);
 }
 
 /* Adds mean and deviation before and after the last trial. */

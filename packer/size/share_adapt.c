@@ -21,8 +21,9 @@ struct share_group {
     size_t n, cores;
     uint64_t serial[ADAPT_PROGRAMS_MAX];
     const char *why; /* why nothing is predicted; NULL: it is */
+    bool counted;    /* what they do alone is not known: it is asked about what they do now */
     struct adapt_coefficients coefficients;
-    struct adapt_limits limits;
+    unsigned least[ADAPT_PROGRAMS_MAX]; /* cores of each */
     struct adapt_program program[ADAPT_PROGRAMS_MAX];
     unsigned configuration[ADAPT_CONFIGURATIONS_MAX * ADAPT_PROGRAMS_MAX];
     struct adapt_question question;
@@ -71,6 +72,12 @@ static const char *read_alone(const struct packer *packer, const struct step *st
     return NULL;
 }
 
+/* Who counts as light: the site says so, since the paper prints no limits. */
+static struct adapt_limits limits_of(const struct packer *packer)
+{
+    return (struct adapt_limits){packer->conf.adapt_light_mpa, packer->conf.adapt_light_lock};
+}
+
 /* ---- groups ---- */
 
 static bool is_of(const struct share_group *group, size_t n, struct step *const *step, size_t cores)
@@ -114,16 +121,18 @@ static size_t who_left(const struct share_group *older, const struct share_group
 
 /* One of an older group has ended: its cores stay free or go to the others, as the paper has it.
  * Returns whether this is such a case. */
-static bool leave(struct share_group *group, const struct share_group *older)
+static bool leave(const struct packer *packer, struct share_group *group,
+                  const struct share_group *older)
 {
     const struct adapt_question *was = &older->question;
+    struct adapt_limits limits = limits_of(packer);
     size_t gone = who_left(older, group), at = group->question.configurations;
     unsigned cores[ADAPT_PROGRAMS_MAX], *own = &group->configuration[at * group->n];
 
     if (gone == older->n || adapt_is_all(was, older->adapt.present))
         return false;
     memcpy(cores, &was->configuration[older->adapt.present * older->n], older->n * sizeof(*cores));
-    adapt_leave(older->n, cores, gone, adapt_is_light(&older->limits, &older->program[gone]));
+    adapt_leave(older->n, cores, gone, adapt_is_light(&limits, &older->program[gone]));
     for (size_t i = 0, k = 0; k < older->n; k++)
         if (k != gone)
             own[i++] = cores[k];
@@ -135,14 +144,32 @@ static bool leave(struct share_group *group, const struct share_group *older)
 /* The first decision about a group. */
 static void enter(const struct packer *packer, struct share_group *group)
 {
+    struct adapt_limits limits = limits_of(packer);
     const struct share_group *older;
 
     LIST_FOREACH(older, packer->share_groups, link)
     {
-        if (leave(group, older))
+        if (leave(packer, group, older))
             return;
     }
-    group->adapt.present = adapt_enter(&group->question, &group->limits, group->n - 1);
+    group->adapt.present = adapt_enter(&group->question, &limits, group->n - 1);
+}
+
+/* Lists what the programs could have; what they all do on all cores PACC alone cannot say. */
+static void list_configurations(struct share_group *group)
+{
+    unsigned out[ADAPT_CANDIDATES_MAX * ADAPT_PROGRAMS_MAX];
+    size_t n = adapt_candidates(&group->coefficients, (unsigned)group->cores, group->n,
+                                group->program, group->least, out);
+    size_t first = group->counted ? 1 : 0;
+
+    group->question = (struct adapt_question){.coefficients = &group->coefficients,
+                                              .cores = (unsigned)group->cores,
+                                              .n = group->n,
+                                              .program = group->program,
+                                              .configurations = n - first,
+                                              .configuration = group->configuration};
+    memcpy(group->configuration, &out[first * group->n], (n - first) * group->n * sizeof(*out));
 }
 
 /* Reads what is known of the steps, and lists what they could have. Returns NULL, or why not. */
@@ -150,25 +177,17 @@ static const char *prepare(const struct packer *packer, struct share_group *grou
                            struct step *const *step)
 {
     const struct machine_profile *machine = packer->machine;
-    unsigned least[ADAPT_PROGRAMS_MAX];
     const char *why = NULL;
 
     group->coefficients = machine && machine->adapt.known ? machine->adapt.is : adapt_pusukuri;
-    group->limits = (struct adapt_limits){NAN, NAN}; /* the paper prints none: nobody is light */
-    for (size_t i = 0; i < group->n && !why; i++) {
+    for (size_t i = 0; i < group->n; i++)
+        group->least[i] = (unsigned)step[i]->body.ntasks;
+    for (size_t i = 0; i < group->n && !why; i++)
         why = read_alone(packer, step[i], &group->program[i]);
-        least[i] = (unsigned)step[i]->body.ntasks;
-    }
+    group->counted = why != NULL;
     if (why)
         return why;
-    group->question = (struct adapt_question){.coefficients = &group->coefficients,
-                                              .cores = (unsigned)group->cores,
-                                              .n = group->n,
-                                              .program = group->program,
-                                              .configuration = group->configuration};
-    group->question.configurations =
-        adapt_candidates(&group->coefficients, (unsigned)group->cores, group->n, group->program,
-                         least, group->configuration);
+    list_configurations(group);
     enter(packer, group);
     return NULL;
 }
@@ -245,22 +264,40 @@ static double promise_of_parts(const struct adapt_question *question)
     return best;
 }
 
-static void tell(const struct share_group *group, struct step *const *step)
+/* Says what each step gets beside cores. On all cores the class is one for all: where a step has
+ * asked for slices by itself, all have them. */
+static void choose_policies(const struct packer *packer, const struct share_group *group,
+                            struct step *const *step, struct adapt_policy *policy)
+{
+    struct adapt_limits limits = limits_of(packer);
+    bool all = adapt_is_all(&group->question, group->adapt.present), asked = false;
+
+    adapt_policies(&group->question, &limits, group->adapt.present, policy);
+    for (size_t i = 0; i < group->n; i++)
+        asked |= step[i]->request.options.faithful;
+    for (size_t i = 0; all && i < group->n; i++)
+        policy[i].faithful |= asked;
+}
+
+static void tell(const struct packer *packer, const struct share_group *group,
+                 struct step *const *step)
 {
     const struct adapt_question *question = &group->question;
     struct adapt_policy policy[ADAPT_PROGRAMS_MAX];
     double usr[ADAPT_PROGRAMS_MAX];
 
-    adapt_policies(question, &group->limits, group->adapt.present, policy);
+    choose_policies(packer, group, step, policy);
     for (size_t i = 0; i < group->n; i++)
         step[i]->share.adapt = (struct step_adapt){
             .on = true,
             .parts = !adapt_is_all(question, group->adapt.present),
-            .usr_all = adapt_predict(question, 0, usr),
+            .counted = group->counted,
+            .usr_all = group->counted ? NAN : adapt_predict(question, 0, usr),
             .usr_parts = promise_of_parts(question),
             .changes = group->adapt.changes,
             .rule = adapt_why_name[group->rule],
             .faithful = policy[i].faithful,
+            .interleave = policy[i].interleave,
         };
 }
 
@@ -283,7 +320,7 @@ bool share_adapt_decide(struct packer *packer, size_t n, struct step *const *ste
             share_adapt_not(step[i], why);
         return false;
     }
-    tell(group, step);
+    tell(packer, group, step);
     memcpy(get, &group->configuration[group->adapt.present * n], n * sizeof(*get));
     return true;
 }
@@ -333,19 +370,59 @@ static void measure(const struct share_group *group, const struct counters_sampl
     }
 }
 
+/* Takes in what the programs do now, as far as PACC asks for it. Returns false, and nothing is
+ * changed, where some of it is not known. */
+static bool read_now(struct share_group *group, const struct counters_sample *now)
+{
+    struct adapt_program program[ADAPT_PROGRAMS_MAX];
+    struct phase_window window;
+
+    for (size_t i = 0; i < group->n; i++) {
+        double threads, lock;
+
+        rates_window(&group->last[i], &now[i], &window);
+        threads = rates_of(&window, RATE_THREADS);
+        lock = rates_of(&window, RATE_LOCK_WAIT);
+        if (!(threads >= 1) || isnan(lock))
+            return false;
+        program[i] = (struct adapt_program){.threads = (unsigned)lround(threads),
+                                            .usr = NAN,
+                                            .sys = NAN,
+                                            .lat = NAN,
+                                            .lock = percent(lock, threads),
+                                            .mpa = NAN};
+    }
+    memcpy(group->program, program, group->n * sizeof(*program));
+    return true;
+}
+
+/* Takes in an interval. Returns whether something else is decided now. */
+static bool take(struct share_group *group, const struct counters_sample *now)
+{
+    double usr[ADAPT_PROGRAMS_MAX], used[ADAPT_PROGRAMS_MAX];
+
+    if (group->counted && !read_now(group, now))
+        return false;
+    if (!group->why) {
+        measure(group, now, usr, used);
+        return adapt_interval(&group->adapt, &group->question, &(struct adapt_measured){usr, used});
+    }
+    list_configurations(group);
+    if (group->question.configurations == 0) /* they are more tasks than cores */
+        return false;
+    group->adapt.present = adapt_best(&group->question);
+    group->why = NULL;
+    return true;
+}
+
 static bool turn_of(const struct packer *packer, struct share_group *group)
 {
     struct counters_sample now[ADAPT_PROGRAMS_MAX];
-    double usr[ADAPT_PROGRAMS_MAX], used[ADAPT_PROGRAMS_MAX];
-    bool read = group->read, changed = false;
+    bool changed;
 
-    if (group->why || !read_all(packer, group, now))
+    if ((group->why && !group->counted) || !read_all(packer, group, now))
         return false;
-    if (read) {
-        measure(group, now, usr, used);
-        changed =
-            adapt_interval(&group->adapt, &group->question, &(struct adapt_measured){usr, used});
-    }
+    changed = group->read && take(group, now);
     if (changed)
         group->rule = group->adapt.why;
     memcpy(group->last, now, group->n * sizeof(*now));

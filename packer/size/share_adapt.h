@@ -8,8 +8,10 @@
  * here: the counters go on counting between them.
  *
  * Its predictions are made from what each program did alone, as the profile store has it from
- * earlier runs. Where that is not known nothing is predicted, and the steps share by need
- * (size/share.h). The coefficients are those of the machine profile, else the paper's. */
+ * earlier runs. Where that is not known the steps share by need (size/share.h), and once an
+ * interval was counted by eq. 6.3 from what they do now, which says nothing of all cores: eq. 6.1
+ * holds for what programs do alone only. The coefficients are those of the machine profile, else
+ * the paper's. */
 #ifndef BERTH_SIZE_SHARE_ADAPT_H
 #define BERTH_SIZE_SHARE_ADAPT_H
 
@@ -20,9 +22,9 @@
 void share_adapt_begin(struct packer *packer);
 void share_adapt_end(struct packer *packer);
 
-/* Decides for n steps, 2 to ADAPT_PROGRAMS_MAX, in order of registration, that have so many cores in common and no
- * others. Writes step->share.adapt. Returns whether it is decided; then get[n] is how many of the
- * cores each has, all of them where all use all. */
+/* Decides for n steps, 2 to ADAPT_PROGRAMS_MAX, in order of registration, that have so many cores
+ * in common and no others. Writes step->share.adapt. Returns whether it is decided; then get[n] is
+ * how many of the cores each has, all of them where all use all. */
 bool share_adapt_decide(struct packer *packer, size_t n, struct step *const *step, size_t cores,
                         unsigned *get);
 

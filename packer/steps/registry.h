@@ -157,11 +157,13 @@ struct step_adapt {
     bool on;                   /* it was asked */
     bool parts;                /* each has a part; else all use all */
     const char *why;           /* why they share by need all the same; NULL: it has decided */
+    bool counted;              /* by what the programs do now, and of parts only */
     double usr_all, usr_parts; /* user time that it predicts for all on all cores, and for the best
                                   parts: percent of their threads' time, mean of the programs */
     uint64_t changes;          /* times that it has decided otherwise since one came or went */
     const char *rule;          /* which of its rules asked for the last one; NULL: there was none */
     bool faithful;             /* its threads are to have FaithFul's slices */
+    bool interleave;           /* its memory is to be dealt over the nodes of its cores */
 };
 
 /* Cores that Slurm gave to several jobs (share.h). */

@@ -114,6 +114,9 @@ t80_adapt_gives_parts_or_all_cores() {
     start b -p shared -c2 --contention-aware=tag=spinning
     same "two that only compute" "$(explained a '.adapt.configuration') $(explained b '.adapt.configuration')" "all all"
     same "cores" "$(cpus_of a) $(cpus_of b)" "0-1 0-1"
+    same "what they are given beside" "$(explained b '.adapt | "\(.programs) \(.faithful) \(.interleave) \(.memory)"')" "alone false false local"
+    wait_for 20 at_least 10 explained b .observe.counts.windows
+    same "their classes" "$(policies_of a)$(policies_of b)" "0 0 "
     stop a b
     start c -p shared -c2 --contention-aware=tag=locked
     start d -p shared -c2 --contention-aware=tag=locked

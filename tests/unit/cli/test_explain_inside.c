@@ -98,10 +98,12 @@ static void test_adapt(void **state)
     (void)state;
     assert_says(explain_adapt,
                 "{\"configuration\":\"sets\",\"why\":null,\"user_all\":52.3,\"user_sets\":57,"
-                "\"rule\":\"promised\",\"changes\":1,\"faithful\":true}",
+                "\"rule\":\"promised\",\"changes\":1,\"faithful\":true,"
+                "\"interleave\":true,\"memory\":\"interleave\",\"memory_why\":null}",
                 "a part of the cores that several have; predicted user time 52.3 % with all cores "
                 "for all, 57.0 % with the best parts; the last change was by the rule promised; "
-                "slices as by faithful; changed 1 time");
+                "slices as by faithful; its memory is dealt over the nodes of its cores; changed 1 "
+                "time");
     assert_says(explain_adapt,
                 "{\"configuration\":null,\"why\":\"nothing is known\",\"changes\":0}",
                 "shared by need: nothing is known; changed 0 times");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_deal - a step's memory is dealt over the nodes of its cores and put
- * back, whatever becomes of berthd meanwhile; on a machine of four nodes on
- * paper. */
+/* test_deal - a step's memory is dealt over the nodes of its cores and put back, whatever becomes
+ * of berthd meanwhile; on a machine of four nodes on paper. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "packer/enact/memory_follow.h"
 #include "packer/inside/deal.h"
 #include "packer/inside/inside.h"
+#include "packer/inside/policy.h"
 #include "packer/memory/mover.h"
 #include "packer/steps/journal.h"
 #include "tests/unit/common/fixture.h"
@@ -193,8 +193,7 @@ static void test_one_node(void **state)
     assert_false(is_kept(b));
 }
 
-/* All of it is dealt when berthd is killed: the next one puts all of it back.
- */
+/* All of it is dealt when berthd is killed: the next one puts all of it back. */
 static void test_killed(void **state)
 {
     struct bench *b = *state;
@@ -263,8 +262,8 @@ static void spoil(const struct bench *b, const char *head)
     close(fd);
 }
 
-/* Nobody knows where the pages were: they stay, that is told, and tranquil
- * takes them for nothing else. */
+/* Nobody knows where the pages were: they stay, that is told, and tranquil takes them for nothing
+ * else. */
 static void unknown(struct bench *b, const char *why)
 {
     adopt(b);
@@ -343,8 +342,7 @@ static void test_tried_again(void **state)
     assert_told(b, "local", NULL);
 }
 
-/* Dealt anew before all of them were back: they go back to where they were
- * first. */
+/* Dealt anew before all of them were back: they go back to where they were first. */
 static void test_dealt_again(void **state)
 {
     struct bench *b = *state;
@@ -369,8 +367,8 @@ static void move(struct bench *b, const char *from, const char *to)
     deal_turn(&b->f->packer, b->step);
 }
 
-/* Dealt memory is dealt anew over the nodes where the step stands now; it goes
- * back to where it was first. */
+/* Dealt memory is dealt anew over the nodes where the step stands now; it goes back to where it was
+ * first. */
 static void test_moved(void **state)
 {
     struct bench *b = *state;
@@ -394,8 +392,8 @@ static void test_moved(void **state)
     assert_on(b, 2 * PAGES, 0, 0, 0);
 }
 
-/* What is on its way is not given up by a move within its nodes, and goes
- * elsewhere by one to others. */
+/* What is on its way is not given up by a move within its nodes, and goes elsewhere by one to
+ * others. */
 static void test_moved_on_the_way(void **state)
 {
     struct bench *b = *state;
@@ -416,8 +414,7 @@ static void test_moved_on_the_way(void **state)
     assert_on(b, 2 * PAGES, 0, 0, 0);
 }
 
-/* What has moved while its memory was dealt has it follow, once that is where
- * the program put it.
+/* What has moved while its memory was dealt has it follow, once that is where the program put it.
  */
 static void test_follows_after(void **state)
 {
@@ -487,8 +484,7 @@ static void test_no_folder(void **state)
     assert_false(deal_moves(&b->f->packer, b->step));
 }
 
-/* The step is over: nothing of it is kept, and of others that nobody knows
- * neither. */
+/* The step is over: nothing of it is kept, and of others that nobody knows neither. */
 static void test_end(void **state)
 {
     struct bench *b = *state;
@@ -509,8 +505,71 @@ static void test_end(void **state)
     assert_false(b->step->inside.deal.dealt);
 }
 
-/* berthd stops: pages that are not on their way are sent back and waited for.
- */
+/* ---- ADAPT ---- */
+
+/* A window of the step is over: ADAPT has this done. */
+static void adapt(struct bench *b, bool interleave)
+{
+    struct step *step = b->step;
+    struct berth_error err = {""};
+
+    step->share.adapt = (struct step_adapt){.on = true, .interleave = interleave};
+    if (inside_adapt.sample(&b->f->packer, step, step->inside.run) &&
+        inside_adapt.decide(step->inside.run) && inside_adapt.enact(&b->f->packer, step, &err) < 0)
+        fail_msg("%s", err.text);
+    settle(b);
+}
+
+static void begin_adapt(struct bench *b)
+{
+    b->step->request.options.tranquil = false;
+    b->step->inside.run = calloc(1, sizeof(*b->step->inside.run));
+}
+
+/* What ADAPT wants of memory is done while it wants it, over the nodes of the step's part. */
+static void test_adapt(void **state)
+{
+    struct bench *b = *state;
+
+    begin_adapt(b);
+    adapt(b, false);
+    assert_on(b, 2 * PAGES, 0, 0, 0);
+    adapt(b, true);
+    assert_on(b, PAGES, PAGES, 0, 0);
+    assert_true(inside_adapt.in_effect(b->step));
+    move(b, "0-1", "1");
+    settle(b);
+    adapt(b, true);
+    assert_on(b, 0, 2 * PAGES, 0, 0);
+    adapt(b, false);
+    assert_on(b, 2 * PAGES, 0, 0, 0);
+    assert_false(is_kept(b));
+    adapt(b, true); /* there is one node only */
+    assert_false(inside_adapt.sample(&b->f->packer, b->step, b->step->inside.run));
+}
+
+/* Where its user has said where the memory shall be ADAPT does nothing with it. */
+static void test_adapt_leaves_it(void **state)
+{
+    struct berth_error err = {""};
+    struct bench *b = *state;
+
+    begin_adapt(b);
+    b->step->request.options.mem = WIRE_MEM_LOCAL;
+    adapt(b, true);
+    assert_false(deal_is_out(b->step));
+    b->step->request.options.mem = WIRE_MEM_AUTO;
+    b->step->request.options.tranquil = true;
+    adapt(b, true);
+    assert_false(deal_is_out(b->step));
+    deal(b); /* tranquil does */
+    settle(b);
+    adapt(b, false);
+    assert_int_equal(inside_adapt.undo(&b->f->packer, b->step, &err), 0);
+    assert_on(b, PAGES, PAGES, 0, 0);
+}
+
+/* berthd stops: pages that are not on their way are sent back and waited for. */
 static void test_stop(void **state)
 {
     struct bench *b = *state;
@@ -565,6 +624,8 @@ int main(void)
         TEST(test_end),
         TEST(test_stop),
         TEST(test_stop_in_haste),
+        TEST(test_adapt),
+        TEST(test_adapt_leaves_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -196,6 +196,27 @@ static void test_enough_cpus(void **state)
     assert_false(step->inside.sliced);
 }
 
+/* ADAPT has it among programs with slices on the same cores, or gives it a part of its own: there
+ * it has no use for them. */
+static void test_among_sliced(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = request_of("unhurried");
+    struct step *step;
+
+    request.options.faithful = false;
+    step = fixture_start(f, request);
+    step->share.adapt = (struct step_adapt){.on = true, .parts = true, .faithful = true};
+    run(f, step, 1, 5);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
+    step->share.adapt.parts = false;
+    run(f, step, 5, 9);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_BATCH);
+    step->share.adapt = (struct step_adapt){.on = false};
+    run(f, step, 9, 10);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
+}
+
 /* Where nobody knows how many threads there are, there is no share of their time. */
 static void test_unknown_threads(void **state)
 {
@@ -476,6 +497,7 @@ int main(void)
         TEST(test_ammp),
         TEST(test_settles),
         TEST(test_enough_cpus),
+        TEST(test_among_sliced),
         TEST(test_unknown_threads),
         TEST(test_without_the_word),
         TEST(test_release),

@@ -76,17 +76,18 @@ static void counted(struct fixture *f, const struct alone *is, bool co_run)
 /* Each thread of both is in user space for 60 % of the time, then for so much. */
 static void write_recording(const char *path, double later)
 {
-    static const char *const name[] = {"light", "heavy", "small"};
+    static const char *const name[] = {"light", "heavy", "small", "wide", "narrow"};
     FILE *file = fopen(path, "w");
 
     assert_non_null(file);
-    fprintf(file, "step,at,cpu_ns,user_ns,threads\n");
-    for (size_t i = 0; i < 3; i++) {
-        double threads = i == 2 ? 2 : 8, ns = 0;
+    fprintf(file, "step,at,cpu_ns,user_ns,lock_wait_ns,threads\n");
+    for (size_t i = 0; i < 5; i++) {
+        double threads = i == 2 || i == 4 ? 2 : 8, ns = 0;
 
         for (int at = 1; at <= SECONDS; at++) {
             ns += threads * (at <= SECONDS / 4 ? 0.6 : later) * 1e9;
-            fprintf(file, "%s,%d,%.0f,%.0f,%.0f\n", name[i], at, ns, ns, threads);
+            fprintf(file, "%s,%d,%.0f,%.0f,%.0f,%.0f\n", name[i], at, ns, ns,
+                    threads * at * 0.1 * 1e9, threads);
         }
     }
     fclose(file);
@@ -99,7 +100,7 @@ static struct fixture *open_with(enum conf_share share, double later)
     snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.csv", f->dir);
     write_recording(f->conf.counters_replay, later);
     f->conf.share = share;
-    strcat(f->conf.allow, ",adapt");
+    strcat(f->conf.allow, ",adapt,faithful");
     fixture_paper(f);
     fixture_restart(f);
     fixture_busy(f, NULL);
@@ -209,6 +210,54 @@ static void test_heavy_ones_have_parts(void **state)
     assert_false(b->share.adapt.on);
 }
 
+/* Who computes and hardly waits for locks gets all cores as it comes, whatever is predicted. Nobody
+ * keeps the default class beside one that gets slices, and memory is dealt of that one only. */
+static void test_light_newcomer(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = run(f, 1, 0, "heavy", false), *b = run(f, 2, 0, "heavy", false);
+
+    assert_true(a->share.adapt.parts);
+    assert_true(a->share.adapt.interleave && a->share.adapt.faithful);
+    fixture_end(f, 2, 0);
+    b = run(f, 3, 0, "light", false);
+    assert_false(a->share.adapt.parts || b->share.adapt.parts);
+    assert_int_equal(cores_of(a) + cores_of(b), 2 * CORES);
+    assert_true(a->share.adapt.faithful && b->share.adapt.faithful);
+    assert_true(a->share.adapt.interleave && !b->share.adapt.interleave);
+    fixture_end(f, 1, 0);
+    a = run(f, 4, 0, "light", false);
+    assert_false(a->share.adapt.faithful || b->share.adapt.faithful);
+    assert_string_equal(field(f, b, "interleave"), "false");
+}
+
+/* The limits are the site's. */
+static void test_limits(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a, *b;
+
+    f->packer.conf.adapt_light_mpa = 0.09;
+    a = run(f, 1, 0, "light", false);
+    b = run(f, 2, 0, "light", false);
+    assert_true(a->share.adapt.faithful && b->share.adapt.faithful && b->share.adapt.interleave);
+}
+
+/* On all cores one that has asked for slices itself is not left alone with them. */
+static void test_one_class(void **state)
+{
+    struct wire_register request = fixture_request(1, 0, "0-7", "0-7", 1, "light");
+    struct fixture *f = *state;
+    struct step *a, *b;
+
+    request.options.faithful = true;
+    a = fixture_start(f, request);
+    assert_true(a->request.options.faithful);
+    b = run(f, 2, 0, "light", false);
+    assert_false(b->share.adapt.parts);
+    assert_true(a->share.adapt.faithful && b->share.adapt.faithful);
+}
+
 /* Of three one goes: the others have its cores in equal parts. */
 static void test_one_leaves(void **state)
 {
@@ -246,6 +295,26 @@ static void test_unknown(void **state)
         fixture_end(f, 1, 0);
         fixture_end(f, 2, 0);
     }
+}
+
+/* Nobody has counted them alone: by need at first, and then by what they do now: parts only, and
+ * the one with two threads has no use for more than two cores. */
+static void test_counted(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = run(f, 1, 0, "wide", false), *b = run(f, 2, 0, "narrow", false);
+
+    assert_int_equal(cores_of(a), CORES / 2);
+    assert_string_equal(field(f, a, "programs"), "null");
+    for (double age_s = 0; age_s < SECONDS / 4; age_s++)
+        fixture_age(f, age_s);
+    assert_string_equal(field(f, a, "configuration"), "sets");
+    assert_string_equal(field(f, a, "programs"), "now");
+    assert_string_equal(field(f, a, "user_all"), "null");
+    assert_int_equal(cores_of(a), 6);
+    assert_int_equal(cores_of(b), 2);
+    assert_int_equal(a->share.adapt.changes, 0);
+    assert_true(a->share.adapt.faithful);
 }
 
 static void test_by_need(void **state)
@@ -323,8 +392,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_light_ones_use_all_cores, begin),
         TEST(test_heavy_ones_have_parts, begin),
+        TEST(test_light_newcomer, begin),
+        TEST(test_limits, begin),
+        TEST(test_one_class, begin),
         TEST(test_one_leaves, begin),
         TEST(test_unknown, begin),
+        TEST(test_counted, begin),
         TEST(test_by_need, begin_by_need),
         TEST(test_word, begin_by_need),
         TEST(test_steady, begin),
