@@ -73,7 +73,9 @@ void explain_tranquil(FILE *out, struct json_object *tranquil)
     if (say_refused(out, tranquil))
         return;
     ctl_say(out, tranquil,
-            "memory [{memory=interleave}dealt over its nodes|where the program has it]; ");
+            "memory [{memory=interleave}dealt over its nodes[, not all: {memory_why}]"
+            "|{memory=returning}on its way back to where the program had it[: {memory_why}]"
+            "|where the program has it]; ");
     say_slices(out, tranquil);
     ctl_say(out, tranquil, "; pass {pass}[{state=trial}, whose trial is being measured]");
     if (kept)

@@ -81,6 +81,20 @@ static void test_tranquil(void **state)
                 "2; what was tried last was taken back; changed 2 times");
 }
 
+static void test_tranquil_memory(void **state)
+{
+    (void)state;
+    assert_says(explain_tranquil,
+                "{\"memory\":\"interleave\",\"memory_why\":\"node 1 is full\",\"pass\":2,"
+                "\"changes\":1}",
+                "memory dealt over its nodes, not all: node 1 is full; class and slices as the "
+                "program has them; pass 2; changed 1 time");
+    assert_says(explain_tranquil,
+                "{\"memory\":\"returning\",\"memory_why\":null,\"pass\":2,\"changes\":1}",
+                "memory on its way back to where the program had it; class and slices as the "
+                "program has them; pass 2; changed 1 time");
+}
+
 static void test_shuffle(void **state)
 {
     (void)state;
@@ -175,11 +189,11 @@ static void test_prefetch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_faithful),
-        cmocka_unit_test(test_tranquil),    cmocka_unit_test(test_shuffle),
-        cmocka_unit_test(test_adapt),       cmocka_unit_test(test_follow),
-        cmocka_unit_test(test_synchronise), cmocka_unit_test(test_throttle),
-        cmocka_unit_test(test_prefetch),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_faithful),
+        cmocka_unit_test(test_tranquil), cmocka_unit_test(test_tranquil_memory),
+        cmocka_unit_test(test_shuffle),  cmocka_unit_test(test_adapt),
+        cmocka_unit_test(test_follow),   cmocka_unit_test(test_synchronise),
+        cmocka_unit_test(test_throttle), cmocka_unit_test(test_prefetch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
