@@ -276,10 +276,12 @@ struct json_object *ctl_model_adapt(struct json_object *object, struct berth_err
     struct json_object *history = NULL;
     struct input input;
 
-    if (input_read(&input, object, err) < 0)
+    if (input_read(&input, object, err) < 0 ||
+        json_get_array(object, "history", JSON_OPTIONAL, &history, err) < 0)
         return NULL;
-    if (json_find(object, "history") &&
-        ctl_input_list(object, "history", json_type_object, &history, err) < 0)
+    if (history && json_object_array_length(history) == 0) /* nothing has happened yet */
+        history = NULL;
+    if (history && ctl_input_list(object, "history", json_type_object, &history, err) < 0)
         return NULL;
     return answer(&input, history, err);
 }

@@ -122,6 +122,9 @@ wrong adapt "{\"cores\":4,\"programs\":[$apsi],\"limits\":{\"mpa\":0.3,\"lock\":
 own='"coefficients":{"paap":[0,0,0,0,0,1],"pacc":[7,0,0],"source":"here"}'
 answers "{\"cores\":64,\"programs\":[$apsi,$fma],\"configurations\":[[64,64],[32,32]],$own}" \
     '{"configurations":[[64,64],[32,32]],"predicted":[[1.1428571428571428,4.0],[7.0,7.0]],"choice":1,"changed":false,"why":null}' model adapt
+answers "{\"cores\":64,\"programs\":[$apsi,$fma],\"configurations\":[[64,64],[32,32]],$own,\"present\":0,\"history\":[]}" \
+    '{"configurations":[[64,64],[32,32]],"predicted":[[1.1428571428571428,4.0],[7.0,7.0]],"choice":1,"changed":true,"why":null}' model adapt
+wrong adapt "{\"cores\":4,\"programs\":[$apsi],\"history\":{}}" 'history: array expected'
 wrong adapt '{}' 'cores: missing'
 wrong adapt '{"cores":4}' 'programs: missing'
 wrong adapt '{"cores":4,"programs":[{"threads":0}]}' 'programs[0].threads: 0'
