@@ -61,22 +61,39 @@ static void sort(struct deal *deal, size_t n)
     }
 }
 
+/* What stands in a package: threads that stay, and are dealt to it so far; those that may move. */
+struct load {
+    size_t load, here;
+};
+
+/* Is the next thread rather package p's than q's? Of packages that would be as full it is the one
+ * where more stand than it has yet: sizes that are even already are not changed. */
+static bool is_emptier(const struct deal *deal, const struct load *load, size_t p, size_t q)
+{
+    size_t with_p = (load[p].load + 1) * deal->packages->cores[q];
+    size_t with_q = (load[q].load + 1) * deal->packages->cores[p];
+
+    return with_p < with_q ||
+           (with_p == with_q && load[p].here + deal->size[q] > load[q].here + deal->size[p]);
+}
+
 /* Gives each package as many of the threads that may move as make threads per core even. */
 static void size_groups(struct deal *deal, size_t n)
 {
-    const struct shuffle_packages *packages = deal->packages;
-    size_t load[SHUFFLE_PACKAGES_MAX] = {0};
+    size_t packages = deal->packages->n;
+    struct load load[SHUFFLE_PACKAGES_MAX] = {{0}};
 
     for (size_t i = 0; i < n; i++)
-        if (stays(&deal->thread[i]) && deal->thread[i].at < packages->n)
-            load[deal->thread[i].at]++;
+        if (deal->thread[i].at < packages)
+            ++*(stays(&deal->thread[i]) ? &load[deal->thread[i].at].load
+                                        : &load[deal->thread[i].at].here);
     for (size_t i = 0; i < deal->n; i++) {
         size_t to = 0;
 
-        for (size_t p = 1; p < packages->n; p++)
-            if ((load[p] + 1) * packages->cores[to] < (load[to] + 1) * packages->cores[p])
+        for (size_t p = 1; p < packages; p++)
+            if (is_emptier(deal, load, p, to))
                 to = p;
-        load[to]++;
+        load[to].load++;
         deal->size[to]++;
     }
 }

@@ -10,8 +10,9 @@
  * threads, and threads that wait equally long stay where they are as far as the sizes allow.
  *
  * Sizes: threads per core are even over the packages, so that packages of equal many cores get
- * groups of equal size, and none has more than its cores while there are free ones. Threads that
- * the program has bound itself stay, and count where they are.
+ * groups of equal size, and none has more than its cores while there are free ones. What does not
+ * come out even goes where more threads stand: groups that are even already keep their sizes.
+ * Threads that the program has bound itself stay, and count where they are.
  *
  * Pure arithmetic: no I/O, no clock, no globals. */
 #ifndef BERTH_MODELS_INSIDE_SHUFFLE_H

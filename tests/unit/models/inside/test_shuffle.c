@@ -111,6 +111,28 @@ static void test_sizes(void **state)
     assert_int_equal(shuffle_deal(&packages, 0, thread, to, NULL), 0);
 }
 
+/* Teams of two and three that stand in a package each stay there, whichever is the larger one; and
+ * so do eleven threads of which each package has three or four. */
+static void test_uneven(void **state)
+{
+    static const size_t many[] = {4, 3, 4}, twos[][2] = {{2, 3}, {3, 2}};
+    struct shuffle_packages two = {2, fours, NULL}, three = {3, fours, NULL};
+    struct shuffle_thread thread[11];
+    size_t to[11], n = 0;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 0; k < 5; k++)
+            thread[k] =
+                (struct shuffle_thread){.lock = k < twos[i][0] ? .1 : .4, .at = k >= twos[i][0]};
+        assert_int_equal(shuffle_deal(&two, 5, thread, to, NULL), 0);
+    }
+    for (size_t p = 0; p < 3; p++)
+        for (size_t k = 0; k < many[p]; k++)
+            thread[n++] = (struct shuffle_thread){.lock = .1 * (double)(p + 1), .at = p};
+    assert_int_equal(shuffle_deal(&three, n, thread, to, NULL), 0);
+}
+
 /* ---- all that there is ---- */
 
 struct scene {
@@ -280,8 +302,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figure), cmocka_unit_test(test_bound), cmocka_unit_test(test_due),
-        cmocka_unit_test(test_stays),  cmocka_unit_test(test_sizes), cmocka_unit_test(test_all),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_stays),  cmocka_unit_test(test_sizes), cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_all),    cmocka_unit_test(test_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
