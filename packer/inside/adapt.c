@@ -3,8 +3,8 @@
  * cores (size/share_adapt.h) is told here, and what it wants of their memory is done. The cores are
  * divided by size/share.h, and the slices that it wants are given by the policy `faithful`.
  *
- * A step whose user has said where its memory shall be keeps it there: by mem=local, interleave or
- * bind, or by `tranquil`, which measures what dealing its memory brings. */
+ * A step whose user has said where its memory shall be keeps it there (mem=local, interleave,
+ * bind), and so does one that `tranquil` sees to, which it does where no slices are wanted here. */
 #include <math.h>
 
 #include "packer/base/json.h"
