@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "packer/base/file.h"
 
-#define ENVIRONMENT_MAX ((size_t)8 << 20) /* bytes; execve(2) takes 6 MiB at most */
+#define ENVIRONMENT_MAX ((size_t)64 << 10) /* bytes that are looked at: a user may make it 6 MiB   \
+                                            */
 
 /* Returns the value of a variable; NULL: there is none. The last byte of the environment is NUL. */
 static const char *value_of(const char *environment, size_t length, const char *name)
@@ -50,18 +52,29 @@ bool openmp_binds_by(const char *environment, size_t length)
     return false;
 }
 
+/* Reads the whole variables among the first bytes of a file. Returns their length. */
+static size_t read_whole(int fd, char *text)
+{
+    size_t length = 0;
+    ssize_t got;
+
+    while ((got = read(fd, text + length, ENVIRONMENT_MAX - length)) > 0)
+        length += (size_t)got;
+    while (length > 0 && text[length - 1])
+        length--;
+    return length;
+}
+
 bool openmp_binds(const struct rootfs *root, pid_t pid)
 {
-    char path[64], *text;
-    size_t length = 0;
+    char path[64], *text = malloc(ENVIRONMENT_MAX);
     bool binds;
     int fd;
 
     snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
     fd = rootfs_openat(root, path, O_RDONLY);
-    text = fd < 0 ? NULL : file_read_fd(fd, ENVIRONMENT_MAX, &length);
+    binds = text && fd >= 0 && openmp_binds_by(text, read_whole(fd, text));
     file_close(fd);
-    binds = text && openmp_binds_by(text, length);
     free(text);
     return binds;
 }

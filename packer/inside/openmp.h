@@ -9,8 +9,8 @@
 #include "packer/system/rootfs.h"
 
 /* Says whether the environment that the process began with asks for it: OMP_PROC_BIND, which comes
- * before all others, or a list of places. False where that cannot be read: it takes CAP_SYS_PTRACE.
- */
+ * before all others, or a list of places; the first 64 KiB are looked at. False where they cannot
+ * be read: it takes CAP_SYS_PTRACE. */
 bool openmp_binds(const struct rootfs *root, pid_t pid);
 
 /* The same of an environment: `length` bytes, each variable with a NUL at its end. */

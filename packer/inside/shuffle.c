@@ -112,15 +112,20 @@ static long *tell_tasks(const struct packer *packer, const struct step *step,
     return task;
 }
 
-/* Finds out whose threads OpenMP binds. The caller frees it; NULL: no memory. */
+/* Finds out whose threads OpenMP binds. Who has but his first thread, which is never moved, is not
+ * asked. The caller frees it; NULL: no memory. */
 static bool *tell_places(const struct packer *packer, const struct thread_list *list)
 {
     bool *places = calloc(list->n + 1, sizeof(*places));
+    size_t end;
 
-    for (size_t i = 0; places && i < list->n; i++)
-        places[i] = i > 0 && list->thread[i].pid == list->thread[i - 1].pid
-                        ? places[i - 1]
-                        : openmp_binds(&packer->root, list->thread[i].pid);
+    for (size_t i = 0; places && i < list->n; i = end) {
+        for (end = i + 1; end < list->n && list->thread[end].pid == list->thread[i].pid;)
+            end++;
+        places[i] = end > i + 1 && openmp_binds(&packer->root, list->thread[i].pid);
+        for (size_t k = i + 1; k < end; k++)
+            places[k] = places[i];
+    }
     return places;
 }
 

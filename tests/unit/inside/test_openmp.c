@@ -53,6 +53,16 @@ static void put(const char *folder, const char *environment, size_t length)
     assert_int_equal(fclose(file), 0);
 }
 
+/* The variable lies behind what is looked at, or across its end. */
+static void put_long(const char *folder)
+{
+    static char text[66 << 10];
+
+    memset(text, 'a', sizeof(text));
+    memcpy(text + (64 << 10) - 9, "\0OMP_PLACES=threads", 20);
+    put(folder, text, sizeof(text));
+}
+
 static void test_process(void **state)
 {
     char folder[] = "/tmp/berth-openmp-XXXXXX";
@@ -66,6 +76,10 @@ static void test_process(void **state)
     folder_make(folder, "proc/7");
     put(folder, "A=b\0OMP_PLACES=threads", 23);
     assert_true(openmp_binds(&root, 7));
+    put(folder, "OMP_PLACES=threads", 18); /* cut off: who knows what it would be */
+    assert_false(openmp_binds(&root, 7));
+    put_long(folder);
+    assert_false(openmp_binds(&root, 7));
     put(folder, "", 0);
     assert_false(openmp_binds(&root, 7));
     rootfs_close(&root);
