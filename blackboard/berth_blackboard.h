@@ -15,14 +15,12 @@
  *         return;                        (no berthd, or it keeps none: berth.conf(5), blackboard)
  *     memory = berth_blackboard_find(board, "memory0");
  *     ...
- *     switch (berth_blackboard_read(board, memory, 100000000, &section)) {
+ *     switch (berth_blackboard_read(board, memory, 3000000000, &section)) {
  *     case BERTH_BLACKBOARD_OK:
  *         saturated = section.value[BERTH_BLACKBOARD_STATE] == BERTH_BLACKBOARD_SATURATED;
  *         break;
- *     case BERTH_BLACKBOARD_BUSY:
- *         break;                                              (what was read last still holds)
- *     default:
- *         berth_blackboard_follow(board);                     (now and then: see there)
+ *     default:                                     (busy, too: its writer may have been killed)
+ *         berth_blackboard_follow(board);          (once a second is often enough: see there)
  *     }
  *
  * Figures that are not measured are NAN: compare so that NAN means no. A board may be used by
@@ -62,7 +60,8 @@ enum berth_blackboard_result {
     BERTH_BLACKBOARD_OK,
     BERTH_BLACKBOARD_STALE,   /* it was read, but written longer ago than was allowed */
     BERTH_BLACKBOARD_BUSY,    /* it was being written at each of a hundred attempts: its writer was
-                                 interrupted, or killed; nothing was read */
+                                 interrupted, and what was read last still holds, or it was killed,
+                                 and it stays so; nothing was read, follow */
     BERTH_BLACKBOARD_ENDED,   /* its writer has ended, nothing was read; follow */
     BERTH_BLACKBOARD_NONE,    /* there is no such file or section */
     BERTH_BLACKBOARD_FOREIGN, /* the file is no blackboard of this version, of this boot and of
@@ -91,6 +90,11 @@ void berth_blackboard_close(struct berth_blackboard *board);
 
 /* Returns how many sections there are. */
 unsigned berth_blackboard_sections(const struct berth_blackboard *board);
+
+/* Fills in a section's name, which it has as long as the file is mapped: OK, also while it is being
+ * written; or NONE. */
+enum berth_blackboard_result berth_blackboard_name(const struct berth_blackboard *board, int number,
+                                                   char name[BERTH_BLACKBOARD_NAME_SIZE]);
 
 /* Returns the number of the section of that name; -1: there is none. */
 int berth_blackboard_find(const struct berth_blackboard *board, const char *name);

@@ -21,6 +21,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ struct blackboard_page {
     _Atomic uint32_t word[BLACKBOARD_WORDS];
 };
 
+_Static_assert(offsetof(struct berth_blackboard_section, name) == 0, "names are the first words");
 _Static_assert(sizeof(struct blackboard_header) <= BLACKBOARD_PAGE, "a page");
 _Static_assert(sizeof(struct blackboard_page) <= BLACKBOARD_PAGE, "a page");
 _Static_assert(sizeof(struct berth_blackboard_section) == 160, "the same on all machines");
@@ -88,6 +90,20 @@ static inline bool blackboard_get(const struct blackboard_page *page,
         return false;
     memcpy(section, word, sizeof(*section));
     return true;
+}
+
+/* Reads a section's name, which is the same in each writing and stands there since before the file
+ * had its own name: so it needs no counter, and a section whose writer was killed in the middle has
+ * one, too. */
+static inline void blackboard_get_name(const struct blackboard_page *page,
+                                       char name[BERTH_BLACKBOARD_NAME_SIZE])
+{
+    uint32_t word[BERTH_BLACKBOARD_NAME_SIZE / sizeof(uint32_t)];
+
+    for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+        word[i] = atomic_load_explicit(&page->word[i], memory_order_relaxed);
+    memcpy(name, word, sizeof(word));
+    name[BERTH_BLACKBOARD_NAME_SIZE - 1] = '\0';
 }
 
 #endif

@@ -127,7 +127,7 @@ void berth_blackboard_close(struct berth_blackboard *board)
 
 enum berth_blackboard_result berth_blackboard_follow(struct berth_blackboard *board)
 {
-    struct mapping fresh, *old = &board->mapping;
+    struct mapping fresh, gone, *old = &board->mapping;
     enum berth_blackboard_result result;
     struct stat now;
 
@@ -138,8 +138,9 @@ enum berth_blackboard_result berth_blackboard_follow(struct berth_blackboard *bo
     result = map_path(board->path, &fresh);
     if (result != BERTH_BLACKBOARD_OK)
         return result;
-    munmap(old->base, old->bytes);
-    *old = fresh;
+    gone = *old;
+    *old = fresh; /* before the other is unmapped: a fork in between leaves the child one to read */
+    munmap(gone.base, gone.bytes);
     return BERTH_BLACKBOARD_OK;
 }
 
@@ -206,13 +207,22 @@ enum berth_blackboard_result berth_blackboard_read(const struct berth_blackboard
                                                               : BERTH_BLACKBOARD_OK;
 }
 
+enum berth_blackboard_result berth_blackboard_name(const struct berth_blackboard *board, int number,
+                                                   char name[BERTH_BLACKBOARD_NAME_SIZE])
+{
+    if (number < 0 || (unsigned)number >= berth_blackboard_sections(board))
+        return BERTH_BLACKBOARD_NONE;
+    blackboard_get_name(blackboard_page(board->mapping.base, (unsigned)number), name);
+    return BERTH_BLACKBOARD_OK;
+}
+
 int berth_blackboard_find(const struct berth_blackboard *board, const char *name)
 {
-    struct berth_blackboard_section section;
+    char its[BERTH_BLACKBOARD_NAME_SIZE];
 
-    for (unsigned i = 0; i < header(&board->mapping)->sections; i++)
-        if (get(board, i, &section) && strncmp(section.name, name, sizeof(section.name)) == 0)
-            return (int)i;
+    for (int i = 0; berth_blackboard_name(board, i, its) == BERTH_BLACKBOARD_OK; i++)
+        if (strcmp(its, name) == 0)
+            return i;
     return -1;
 }
 

@@ -12,7 +12,8 @@
  * said idle, or that nothing is known; normal changes nothing. A sample is what the blackboard says
  * at another time than before: one that nobody looked at is not counted. Of several memories that
  * the step uses the most contended one counts. A blackboard that has ended, or is not written any
- * more, ends contention at once. */
+ * more, ends contention at once; so does one whose writer has been in the middle of a section for
+ * that long: it was killed there. */
 #include "runtime/contention.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@
 #define FOLLOW_NS 1000000000u /* between two looks for a new blackboard */
 #define SECTIONS 64           /* memories that are looked at, at most */
 
-enum sample { UNKNOWN, IDLE, NORMAL, SATURATED, NOTHING_NEW };
+enum sample { UNKNOWN, IDLE, NORMAL, SATURATED };
 
 static char board_path[1024 + sizeof(BOARD)];
 static _Atomic uint64_t looked_ns;
@@ -42,9 +43,11 @@ static atomic_flag busy;
 static struct {
     struct berth_blackboard *board;
     uint64_t followed_ns; /* when one was looked for last */
+    uint64_t read_ns;     /* and when there was one that could be read */
     uint32_t generation;  /* of the page, when the sections were chosen */
     unsigned sections;
     int section[SECTIONS]; /* of the step's memories */
+    int node;              /* and that of all */
     uint64_t written_ns;   /* of the last sample */
     enum sample said;
     uint32_t row; /* how many samples have said so, one after the other */
@@ -69,13 +72,13 @@ static bool uses(const struct rt_page *page, unsigned node)
  * nothing, because only the node's traffic is known, has the node speak for it. */
 static void choose_sections(const struct rt_page *page)
 {
-    struct berth_blackboard_section section;
+    char name[BERTH_BLACKBOARD_NAME_SIZE];
     unsigned memory = 0;
 
     now.sections = 0;
-    for (int i = 0; berth_blackboard_read(now.board, i, 0, &section) != BERTH_BLACKBOARD_NONE; i++)
-        if (strncmp(section.name, "memory", 6) == 0 && uses(page, memory++) &&
-            now.sections < SECTIONS)
+    now.node = berth_blackboard_find(now.board, "node");
+    for (int i = 0; berth_blackboard_name(now.board, i, name) == BERTH_BLACKBOARD_OK; i++)
+        if (strncmp(name, "memory", 6) == 0 && uses(page, memory++) && now.sections < SECTIONS)
             now.section[now.sections++] = i;
 }
 
@@ -127,7 +130,7 @@ static enum berth_blackboard_result read_all(enum sample *sample, uint64_t *writ
     for (unsigned i = 0; i < now.sections && result == BERTH_BLACKBOARD_OK; i++)
         result = read_one(now.section[i], sample, written_ns);
     if (result == BERTH_BLACKBOARD_OK && *sample == UNKNOWN)
-        result = read_one(berth_blackboard_find(now.board, "node"), sample, written_ns);
+        result = read_one(now.node, sample, written_ns);
     return result;
 }
 
@@ -151,9 +154,25 @@ static void take(enum sample sample, uint32_t hold)
         set_contended(sample == SATURATED);
 }
 
-static void look(const struct rt_page *page, uint64_t now_ns)
+/* Has nothing been read for so long that there is nobody who writes? One who writes is in the way
+ * of a reader for a moment. */
+static bool is_abandoned(enum berth_blackboard_result result, uint64_t now_ns)
+{
+    return result != BERTH_BLACKBOARD_BUSY || now_ns - now.read_ns > OLD_NS;
+}
+
+static void take_reading(const struct rt_page *page, enum sample sample, uint64_t written_ns)
 {
     uint32_t hold = __atomic_load_n(&page->hold, __ATOMIC_RELAXED);
+
+    if (written_ns == now.written_ns)
+        return;
+    now.written_ns = written_ns;
+    take(sample, hold ? hold : 1);
+}
+
+static void look(const struct rt_page *page, uint64_t now_ns)
+{
     uint32_t generation = __atomic_load_n(&page->generation, __ATOMIC_ACQUIRE);
     enum berth_blackboard_result result;
     uint64_t written_ns = 0;
@@ -167,10 +186,10 @@ static void look(const struct rt_page *page, uint64_t now_ns)
         choose_sections(page);
     now.generation = generation;
     result = read_all(&sample, &written_ns);
-    if (result == BERTH_BLACKBOARD_OK && written_ns != now.written_ns) {
-        now.written_ns = written_ns;
-        take(sample, hold ? hold : 1);
-    } else if (result != BERTH_BLACKBOARD_OK && result != BERTH_BLACKBOARD_BUSY) {
+    if (result == BERTH_BLACKBOARD_OK) {
+        now.read_ns = now_ns;
+        take_reading(page, sample, written_ns);
+    } else if (is_abandoned(result, now_ns)) {
         set_contended(false);
         find_board(page, now_ns);
     }

@@ -49,17 +49,16 @@ static const char *state_name(double state)
                : NULL;
 }
 
-/* Fills in a row. A section that cannot be read has no name: its number stands for it. */
+/* Fills in a row: of a section that cannot be read its name. */
 static void read_row(const struct berth_blackboard *board, unsigned number, struct row *row)
 {
     struct berth_blackboard_section section;
 
     *row = (struct row){.utilisation = NAN, .traffic = NAN, .watts = NAN, .age_s = NAN};
-    snprintf(row->name, sizeof(row->name), "%u", number);
+    berth_blackboard_name(board, (int)number, row->name);
     row->result = berth_blackboard_read(board, (int)number, (uint64_t)(STALE_S * 1e9), &section);
     if (row->result != BERTH_BLACKBOARD_OK && row->result != BERTH_BLACKBOARD_STALE)
         return;
-    memcpy(row->name, section.name, sizeof(row->name));
     row->writer = section.writer;
     if (section.written_ns)
         row->age_s = ((double)clock_ns(CLOCK_MONOTONIC) - (double)section.written_ns) * 1e-9;
@@ -89,14 +88,17 @@ static struct json_object *describe(const struct row *row)
 static void put_json(const struct verb *verb)
 {
     struct json_object *page = json_object_new_object(), *list = json_object_new_array();
-    struct row row = {.writer = 0};
+    int32_t writer = 0;
 
     for (unsigned i = 0; i < berth_blackboard_sections(verb->board); i++) {
+        struct row row;
+
         read_row(verb->board, i, &row);
+        writer = row.writer ? row.writer : writer;
         json_append(list, describe(&row));
     }
     json_add_text(page, "file", verb->path);
-    json_add(page, "writer", row.writer ? json_object_new_int(row.writer) : NULL);
+    json_add(page, "writer", writer ? json_object_new_int(writer) : NULL);
     json_add(page, "sections", list);
     text_put_json(stdout, json_object_to_json_string_ext(page, JSON_C_TO_STRING_PLAIN |
                                                                    JSON_C_TO_STRING_NOSLASHESCAPE));

@@ -145,13 +145,19 @@ static void test_abandoned(void **state)
     struct blackboard_writer *writer = make();
     struct berth_blackboard *board = open_board();
     struct berth_blackboard_section section = {.n = 77};
+    char its[BERTH_BLACKBOARD_NAME_SIZE];
     void *base = map_file();
 
     (void)state;
     atomic_fetch_add(&blackboard_page(base, 0)->sequence, 1);
     assert_int_equal(berth_blackboard_read(board, 0, 0, &section), BERTH_BLACKBOARD_BUSY);
     assert_int_equal(section.n, 77);
+    assert_int_equal(berth_blackboard_find(board, names[0]), 0);
     assert_int_equal(berth_blackboard_find(board, "memory0"), 1);
+    assert_int_equal(berth_blackboard_name(board, 0, its), BERTH_BLACKBOARD_OK);
+    assert_string_equal(its, names[0]);
+    assert_int_equal(berth_blackboard_name(board, NAMES, its), BERTH_BLACKBOARD_NONE);
+    assert_int_equal(berth_blackboard_name(board, -1, its), BERTH_BLACKBOARD_NONE);
     unmap_file(base);
     berth_blackboard_close(board);
     blackboard_end(writer);

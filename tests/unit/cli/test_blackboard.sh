@@ -67,6 +67,12 @@ until "$berthctl" blackboard -f "$file" --json | grep -q '"why":"not written for
 done
 says 'not written for too long' blackboard -f "$file"
 
+# and one that was killed in the middle of a section: memory0's counter is odd for ever
+printf '\001' | dd of="$file" bs=1 seek=8192 conv=notrunc status=none
+says 'memory0     -                -        -        -        -  being written' blackboard -f "$file"
+"$berthctl" blackboard -f "$file" --json | grep -q '{"name":"memory0","state":null,.*"why":"being written"}' ||
+    bad 'blackboard --json' 'memory0, being written' "$("$berthctl" blackboard -f "$file" --json)"
+
 echo 'no blackboard' >"$dir/text"
 refuses '' 1 "berthctl: $dir/text: not a blackboard of this version and boot, or not root's" blackboard -f "$dir/text"
 refuses '' 2 'berthctl: blackboard: --delay: seconds from 0.01 to 3600 expected' blackboard -d 0

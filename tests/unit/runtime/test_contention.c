@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_contention - contention by what a blackboard says, sample by sample: how many in a row begin
  * and end it, whose memory counts, and that nothing holds anybody back when it is not known. */
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "blackboard/layout.h"
 #include "blackboard/writer.h"
 #include "runtime/contention.h"
 #include "runtime/said.h"
@@ -160,6 +163,39 @@ static void test_not_known(void **state)
     assert_false(contention_is(&page, now_ns += 10000000)); /* nobody writes it any more */
 }
 
+/* berthd is killed in the middle of a section, as the file has it then. */
+static void kill_within(unsigned section)
+{
+    int fd = open(board, O_RDWR | O_CLOEXEC);
+    size_t bytes = (SECTIONS + 1) * BLACKBOARD_PAGE;
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    assert_true(fd >= 0 && base != MAP_FAILED);
+    atomic_fetch_add(&blackboard_page(base, section)->sequence, 1);
+    munmap(base, bytes);
+    close(fd);
+}
+
+/* The section stays as if it were being written: that ends contention, and the next berthd's file
+ * is found. */
+static void test_killed(void **state)
+{
+    struct blackboard_writer *killed = writer;
+
+    (void)state;
+    page.hold = 1;
+    assert_true(after_memory(BERTH_BLACKBOARD_SATURATED));
+    kill_within(MEMORY0);
+    assert_true(contention_is(&page, now_ns += 10000000)); /* as one that is interrupted */
+    assert_false(contention_is(&page, now_ns += 4 * (uint64_t)SECOND_NS));
+    assert_int_equal(blackboard_create(&writer, board, SECTIONS, name), 0);
+    kill_within(NODE); /* its memories stand where they stood */
+    now_ns += 2 * (uint64_t)SECOND_NS;
+    after_memory(BERTH_BLACKBOARD_SATURATED);
+    assert_true(after_memory(BERTH_BLACKBOARD_SATURATED));
+    blackboard_end(killed);
+}
+
 /* The most contended memory of those that the step uses now. */
 static void test_memories(void **state)
 {
@@ -199,6 +235,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_hold, begin, end),
         cmocka_unit_test_setup_teardown(test_same_sample, begin, end),
         cmocka_unit_test_setup_teardown(test_not_known, begin, end),
+        cmocka_unit_test_setup_teardown(test_killed, begin, end),
         cmocka_unit_test_setup_teardown(test_memories, begin, end),
     };
 
