@@ -27,13 +27,14 @@ struct board {
     struct imc *imc; /* NULL: nothing counts each package's traffic */
     struct mbm *mbm; /* NULL: nothing counts each cache's */
     struct blackboard_writer *writer;
-    double every_s;
+    uint64_t cpu_ns;         /* of the thread, when it was looked at last */
     size_t llcs, *package;   /* [llcs] that each cache is in */
     double *total, *local;   /* [llcs] */
     double *traffic, *watts; /* [map.n] of the thread */
     bool was_armed;
 
     bool armed;          /* there are steps */
+    double every_s;      /* between two samples */
     double told_until_s; /* so long holds what the windows said: */
     double told_traffic; /* NAN not known */
     bool told_new;
@@ -144,22 +145,46 @@ static void disarm(struct board *board)
     publish(board);
 }
 
+/* Returns the CPU time that the thread has taken since it was asked last. */
+static double spent_s(struct board *board)
+{
+    uint64_t now_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), last_ns = board->cpu_ns;
+
+    board->cpu_ns = now_ns;
+    return (double)(now_ns - last_ns) * 1e-9;
+}
+
+double board_wait_s(double every_s, double cpu_s)
+{
+    return fmax(every_s, fmin(cpu_s / BOARD_CPU_MOST, BOARD_SLOW_S));
+}
+
+/* Is there something that is not to wait for the next sample? What the thread reads by itself is:
+ * in a short time there is little traffic, and much chance. */
+static bool has_news(const struct board *board, double every_s)
+{
+    return board->worker.stopping || board->armed != board->was_armed ||
+           board->every_s != every_s ||
+           (board->told_new && board->armed && !board->imc && !board->mbm);
+}
+
 static void run(void *arg)
 {
     struct board *board = arg;
-    struct worker *worker = &board->worker;
 
-    while (!worker->stopping) {
-        double now_s = clock_s(), next_s = board->armed ? now_s + board->every_s : INFINITY;
+    while (!board->worker.stopping) {
+        double next_s = clock_s(), every_s = board->every_s;
 
         if (board->armed) {
             board->was_armed = true;
-            sample(board, now_s);
-        } else if (board->was_armed) {
-            disarm(board);
+            sample(board, next_s);
+            next_s += board_wait_s(every_s, spent_s(board));
+        } else {
+            if (board->was_armed)
+                disarm(board);
+            next_s = INFINITY;
         }
-        while (!worker->stopping && board->armed == board->was_armed &&
-               worker_wait_until(worker, next_s))
+        while (!has_news(board, every_s) && worker_wait_until(&board->worker, next_s))
             ;
     }
 }
@@ -222,7 +247,7 @@ static int prepare(struct board *board, const struct packer *packer, struct bert
 {
     struct berth_error why;
 
-    board->every_s = 1. / (double)packer->conf.rcr_rate;
+    board->every_s = BOARD_SLOW_S;
     board->root = packer->root;
     board->root.fd = fcntl(packer->root.fd, F_DUPFD_CLOEXEC, 0);
     if (board->root.fd < 0)
@@ -276,6 +301,17 @@ void board_close(struct board *board)
 
 /* ---- the event loop ---- */
 
+/* Does somebody wait for states that change within a second: a step whose loops are throttled? */
+static bool is_waited_for(const struct packer *packer)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step->request.options.throttle != WIRE_THROTTLE_OFF)
+        return board_has_states(packer->board);
+    return false;
+}
+
 void board_turn(struct packer *packer)
 {
     struct board *board = packer->board;
@@ -285,6 +321,7 @@ void board_turn(struct packer *packer)
         return;
     worker_lock(&board->worker);
     board->armed = packer->steps.nlive > 0;
+    board->every_s = is_waited_for(packer) ? 1. / (double)packer->conf.rcr_rate : BOARD_SLOW_S;
     if (told_traffic(&board->told, packer, &bytes_s)) {
         board->told_traffic = bytes_s;
         board->told_until_s = now_s + WINDOWS_OLD * (double)packer->conf.window_ms / 1e3;

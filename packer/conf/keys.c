@@ -225,8 +225,9 @@ const struct conf_key conf_key[] = {
      "file that programs map (berth_blackboard.h): state_dir/blackboard, while a step that berth "
      "knows is there. berthd(8), BLACKBOARD."},
     {"rcr_rate", START, "100", COUNT("Hz", 1, 1000), FIELD(rcr_rate),
-     "How often it is written. The paper's daemon takes a core's eighth for 6000 times a second; "
-     "berthd keeps to half a percent."},
+     "How often it is written while a step that asked for throttle is there; else once a second. "
+     "The paper's daemon takes a core's eighth for 6000 times a second; berthd keeps to half a "
+     "percent, and writes less often where that would not do."},
     {"rcr_saturated", START, "0", NUMBER("of the memory's bandwidth", 0, 1), FIELD(rcr_saturated),
      "From which utilisation on a resource is saturated. 0: that of as many cores as the machine "
      "profile shows to be enough, as the next one adds less than 10 % of what the first draws."},

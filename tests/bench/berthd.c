@@ -101,6 +101,12 @@ double bench_ask(const struct wire_request *request)
 
 double bench_register(uint32_t job, const char *tag, pid_t pid)
 {
+    return bench_register_throttled(job, tag, pid, WIRE_THROTTLE_OFF);
+}
+
+double bench_register_throttled(uint32_t job, const char *tag, pid_t pid,
+                                enum wire_throttle throttle)
+{
     struct wire_task task = {.id = 0, .pid = pid};
     struct wire_request request = {.op = WIRE_OP_REGISTER};
     struct wire_register *reg = &request.reg;
@@ -112,6 +118,7 @@ double bench_register(uint32_t job, const char *tag, pid_t pid)
     reg->task = &task;
     wire_options_init(&reg->options);
     reg->options.mode = WIRE_MODE_AUTO;
+    reg->options.throttle = throttle;
     snprintf(reg->options.tag, sizeof(reg->options.tag), "%s", tag);
     snprintf(reg->node, sizeof(reg->node), "bench");
     snprintf(core, sizeof(core), "%u", job % BENCH_CORES);

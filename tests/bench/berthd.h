@@ -23,6 +23,10 @@ double bench_ask(const struct wire_request *request);
  * bench_ask. */
 double bench_register(uint32_t job, const char *tag, pid_t pid);
 
+/* The same of one that asks for throttle. */
+double bench_register_throttled(uint32_t job, const char *tag, pid_t pid,
+                                enum wire_throttle throttle);
+
 /* What the process has had of CPUs with all its threads, and waited for them, in microseconds. */
 void bench_cpu_us(pid_t pid, double *run, double *wait);
 

@@ -7,8 +7,11 @@
  * KIND replay: the counters of 40 programs, from a recording with 3 % noise; steps stand on cores
  * of their own and have no processes, so there are no sweeps. processes: each step is a process of
  * this machine, which works 0.1 ms every 100 ms, and is counted by what the kernel counts (and by
- * perf, where the machine has a PMU); they share this machine's cores. Both, one after the other,
- * where it is not said. The meters are files, which this program keeps counting. */
+ * perf, where the machine has a PMU); they share this machine's cores. throttle: as replay, and the
+ * blackboard is written a hundred times a second, because the first step asks for throttle; the
+ * node has a machine profile then, of which a blackboard has its states. All,
+ * one after the other, where it is not said. The meters are files, which this program keeps
+ * counting. */
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -58,6 +61,26 @@ static void write_recording(const char *path)
             missed += now * misses * 1e-6 * (1 + NOISE * (2 * drand48() - 1));
         }
     }
+    fclose(file);
+}
+
+/* One node, whose memory half of the cores saturate. */
+static void write_machine(void)
+{
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/machine.json", folder);
+    file = fopen(path, "w");
+    if (!file)
+        bench_die(path, strerror(errno));
+    fprintf(file,
+            "{\"version\":1,\"source\":\"made up\",\"runs\":1,\"nodes\":[{\"node\":0,"
+            "\"cpus\":\"0-%d\",\"cores\":%d,\"local_gbps\":[0",
+            BENCH_CORES - 1, BENCH_CORES);
+    for (int i = 1; i <= BENCH_CORES; i++)
+        fprintf(file, ",%d", i < BENCH_CORES / 2 ? i : BENCH_CORES / 2);
+    fprintf(file, "]}]}\n");
     fclose(file);
 }
 
@@ -118,21 +141,25 @@ static void measure(pid_t berthd, double s, const char *kind, long steps)
 
 static void run(const char *kind, long steps, double s)
 {
-    bool replay = strcmp(kind, "replay") == 0;
+    bool throttle = strcmp(kind, "throttle") == 0, replay = strcmp(kind, "processes") != 0;
     pid_t *worker = calloc((size_t)steps, sizeof(*worker)), berthd;
-    char more[256], tag[16];
+    char more[320], tag[16];
 
     if (!worker)
         bench_die("start", strerror(errno));
     bench_meters(folder, 0);
-    snprintf(more, sizeof(more), "energy_root = %s\n%s%s%s", folder,
+    if (throttle)
+        write_machine();
+    snprintf(more, sizeof(more), "energy_root = %s\n%s%s%s%s", folder,
              replay ? "sweep = 3600s\ncounters_replay = " : "", replay ? folder : "",
-             replay ? "/samples.csv\n" : "");
+             replay ? "/samples.csv\n" : "",
+             throttle ? "blackboard = on\nallow = auto,tag,throttle\n" : "");
     berthd = bench_berthd_start(folder, more);
     for (long i = 0; i < steps; i++) {
         worker[i] = replay ? NO_SUCH_PID + (pid_t)i : worker_start(i);
         snprintf(tag, sizeof(tag), "p%ld", i * 7 % PROGRAMS);
-        bench_register((uint32_t)i + 1, tag, worker[i]);
+        bench_register_throttled((uint32_t)i + 1, tag, worker[i],
+                                 throttle && i == 0 ? WIRE_THROTTLE_BASELINE : WIRE_THROTTLE_OFF);
     }
     measure(berthd, s, kind, steps);
     bench_berthd_stop(berthd);
@@ -145,22 +172,23 @@ static void run(const char *kind, long steps, double s)
 
 int main(int argc, char **argv)
 {
+    static const char *const kinds[] = {"replay", "processes", "throttle"};
     long steps = argc > 1 ? atol(argv[1]) : 200;
     double s = argc > 2 ? atof(argv[2]) : 20;
-    const char *kind = argc > 3 ? argv[3] : "";
+    bool known = argc < 4;
     char path[64];
 
-    if (steps < 1 || !(s > 0) || argc > 4 ||
-        (kind[0] && strcmp(kind, "replay") != 0 && strcmp(kind, "processes") != 0)) {
-        fprintf(stderr, "usage: steady [STEPS [SECONDS [replay|processes]]]\n");
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        known |= argc > 3 && strcmp(argv[3], kinds[i]) == 0;
+    if (steps < 1 || !(s > 0) || argc > 4 || !known) {
+        fprintf(stderr, "usage: steady [STEPS [SECONDS [replay|processes|throttle]]]\n");
         return 2;
     }
     bench_folder(folder);
     snprintf(path, sizeof(path), "%s/samples.csv", folder);
     write_recording(path);
-    if (strcmp(kind, "processes") != 0)
-        run("replay", steps, s);
-    if (strcmp(kind, "replay") != 0)
-        run("processes", steps, s);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (argc < 4 || strcmp(argv[3], kinds[i]) == 0)
+            run(kinds[i], steps, s);
     return 0;
 }

@@ -212,6 +212,18 @@ static void test_no_file(void **state)
     board_turn(packer);
 }
 
+/* Half a percent of a core, however long a sample takes; once a second at least. */
+static void test_cost(void **state)
+{
+    (void)state;
+    assert_true(board_wait_s(0.01, 1e-6) == 0.01);
+    assert_float_equal(board_wait_s(0.01, 40e-6), 0.01, 1e-9);
+    assert_float_equal(board_wait_s(0.01, 100e-6), 0.02, 1e-9);
+    assert_float_equal(board_wait_s(0.001, 2e-3), 0.4, 1e-9);
+    assert_true(board_wait_s(0.01, 1) == BOARD_SLOW_S);
+    assert_true(board_wait_s(BOARD_SLOW_S, 1e-3) == BOARD_SLOW_S);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +234,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_say, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_profile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_file, set_up, tear_down),
+        cmocka_unit_test(test_cost),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
