@@ -22,7 +22,7 @@ static __thread struct {
 
 void *callee_must(const void *place, enum rt_symbol symbol)
 {
-    static const char text[] = "libberth_rt: symbol lookup error: no OpenMP run-time is loaded\n";
+    static const char text[] = "libberth_rt: symbol lookup error: nobody has what was called\n";
     void *found = object_called(place, symbol);
 
     if (found)

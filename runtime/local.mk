@@ -31,6 +31,7 @@ libberth_rt_la_SOURCES = \
 	runtime/spin.c \
 	runtime/symbols.h \
 	runtime/table.c runtime/table.h \
+	runtime/tbb.c \
 	runtime/throttle.c runtime/throttle.h \
 	runtime/wrap.c runtime/wrap.h
 libberth_rt_la_CPPFLAGS = -I$(top_srcdir) $(BERTH_PATHS)

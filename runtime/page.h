@@ -39,7 +39,7 @@
 /* What berthd has turned on for the step. A bit that the library does not know is left alone. */
 enum rt_feature {
     RT_THREADS = 1 << 0,  /* parallel regions of OpenMP have `threads` threads */
-    RT_THROTTLE = 1 << 1, /* loops of OpenMP have fewer while memory is saturated */
+    RT_THROTTLE = 1 << 1, /* loops of OpenMP, and oneTBB, have fewer while memory is saturated */
     RT_FLEX = 1 << 2,     /* barriers, mutexes, condition variables are distributed over domains */
     RT_COHORT = 1 << 3,   /* mutexes are */
 };

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* symbols - the functions of OpenMP run-times that the library stands before, or asks.
+/* symbols - the functions of run-times that the library stands before, or asks.
  *
  * GOMP_*: gcc's (libgomp), which LLVM's has, too. Those that end in _start are what gcc before 4.9
  * calls. Loops are of long, or of unsigned long long (ull). __kmpc_*: LLVM's (libomp) and Intel's
- * (libiomp5). */
+ * (libiomp5). _ZN3tbb*: oneTBB's, as its compilers name them (runtime/tbb.c). */
 #ifndef BERTH_RUNTIME_SYMBOLS_H
 #define BERTH_RUNTIME_SYMBOLS_H
+
+#define RT_TBB_SYMBOLS(X)                                                                                  \
+    X(_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_) \
+    X(_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE)                                    \
+    X(_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextEt)                                   \
+    X(_ZN3tbb6detail2r16createERNS0_2d114global_controlE)                                                  \
+    X(_ZN3tbb6detail2r17destroyERNS0_2d114global_controlE)                                                 \
+    X(_ZN3tbb6detail2r127global_control_active_valueEi)
 
 #define RT_SYMBOLS(X)                                                                              \
     X(GOMP_parallel)                                                                               \
@@ -79,7 +87,8 @@
     X(omp_get_num_threads)                                                                         \
     X(omp_get_schedule)                                                                            \
     X(omp_get_num_teams)                                                                           \
-    X(omp_in_parallel)
+    X(omp_in_parallel)                                                                             \
+    RT_TBB_SYMBOLS(X)
 
 #define RT_SYMBOL(name) SYMBOL_##name,
 enum rt_symbol { RT_SYMBOLS(RT_SYMBOL) SYMBOLS };
