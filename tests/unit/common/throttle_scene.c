@@ -24,7 +24,7 @@ void throttle_scene_make(struct throttle_scene *scene, uint64_t seed)
 
     for (size_t i = 0; i < THROTTLE_SCENE_LOOPS; i += 2) {
         scene->loop[i] = phase(&noise, 0.100, 20, 1 / 20.);
-        scene->loop[i + 1] = phase(&noise, 0.060, THREADS, 1 / 200.);
+        scene->loop[i + 1] = phase(&noise, 0.020, THREADS, 1 / 200.);
     }
     scene->program = (struct throttle_program){.threads = THREADS,
                                                .n = THROTTLE_SCENE_LOOPS,

@@ -16,7 +16,7 @@ struct throttle_scene {
 };
 
 /* Makes the program of that seed: phases of 100 ms at the memory's roof, which 20 threads reach,
- * and of 60 ms far below it, both exponentially distributed, in chunks of 2 ms. */
+ * and of 20 ms far below it, both exponentially distributed, in chunks of 2 ms. */
 void throttle_scene_make(struct throttle_scene *scene, uint64_t seed);
 
 #endif

@@ -101,8 +101,9 @@ static void test_own_traffic(void **state)
     assert_int_equal(outcome.reduced, 1);
 }
 
-/* Tables 2 and 3: the lazy scheduler throttles least often, the aggressive one most often; the lazy
- * one takes longest, and its threads rest longest. */
+/* Tables 2 and 3, Strassen: the lazy scheduler throttles least often, the aggressive one most
+ * often; the lazy one takes longest, and its threads rest longest, those of the aggressive one
+ * shortest. */
 static void test_schedulers(void **state)
 {
     enum { LAZY, BASELINE, AGGRESSIVE, SCHEDULERS };
@@ -124,6 +125,8 @@ static void test_schedulers(void **state)
         assert_true(outcome[BASELINE].reduced < outcome[AGGRESSIVE].reduced);
         assert_true(outcome[LAZY].seconds > outcome[BASELINE].seconds);
         assert_true(outcome[LAZY].seconds > outcome[AGGRESSIVE].seconds);
+        assert_true(outcome[LAZY].idle_thread_s > outcome[BASELINE].idle_thread_s);
+        assert_true(outcome[BASELINE].idle_thread_s > outcome[AGGRESSIVE].idle_thread_s);
     }
 }
 
