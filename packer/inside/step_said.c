@@ -16,7 +16,7 @@ static const char *const surprise_text[RT_SURPRISES] = {
     [RT_PAGE_TOO_MANY] = "the page had more threads than a machine has",
     [RT_NO_RUNTIME] = "a process's OpenMP run-time was not found",
     [RT_NO_QUERY] = "a process's OpenMP run-time does not tell its number of threads",
-    [RT_PAGE_OTHERS] = \"what stood in the page's place was another user's\",
+    [RT_PAGE_OTHERS] = "what stood in the page's place was another user's",
 };
 
 const char *step_said_surprise(enum rt_surprise surprise)

@@ -148,6 +148,25 @@ static void test_said(void **state)
     assert_true(step->inside.throttled.idle_thread_s == 12);
 }
 
+/* A user's program says what no program does: the ledger has a number all the same. */
+static void test_lies(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = start_with_board(f, WIRE_THROTTLE_AGGRESSIVE);
+    struct rt_rested rested = {.version = RT_SAID_VERSION,
+                               .reduced = UINT64_MAX,
+                               .throttled_ns = UINT64_MAX - 1,
+                               .idle_ns = (uint64_t)1 << 63};
+
+    memcpy(rested.magic, RT_RESTED_MAGIC, sizeof(rested.magic));
+    for (int i = 0; i < 3; i++)
+        step_files_say(f, &rested, sizeof(rested));
+    inside_end(&f->packer, step);
+    assert_true(step->inside.throttled.times == STEP_SAID_MOST);
+    assert_true(step->inside.throttled.seconds == (double)STEP_SAID_MOST / 1e9);
+    assert_true(step->inside.throttled.idle_thread_s == (double)STEP_SAID_MOST / 1e9);
+}
+
 static void test_refused(void **state)
 {
     struct fixture *f = *state;
@@ -165,6 +184,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_page, begin, end),
         cmocka_unit_test_setup_teardown(test_lazy, begin, end),
         cmocka_unit_test_setup_teardown(test_said, begin, end),
+        cmocka_unit_test_setup_teardown(test_lies, begin, end),
         cmocka_unit_test_setup_teardown(test_refused, begin, end),
     };
 
