@@ -212,6 +212,50 @@ static bool nested(void)
     return check(4 * ITEMS, false);
 }
 
+/* Tasks that a thread leaves behind when it comes for its next chunk, and waits for or not: whoever
+ * does not rest does them. */
+static bool tasks(void)
+{
+    begin();
+#pragma omp parallel num_threads(THREADS)
+    {
+#pragma omp for schedule(dynamic)
+        for (int k = 0; k < 40; k++) {
+            for (int i = 0; i < 5; i++)
+#pragma omp task
+                item(5 * k + i);
+#pragma omp taskwait
+        }
+#pragma omp for schedule(dynamic) nowait
+        for (int i = 0; i < ITEMS; i++)
+#pragma omp task
+            item(ITEMS + i);
+#pragma omp for schedule(guided)
+        for (int k = 0; k < 10; k++)
+#pragma omp taskloop grainsize(3)
+            for (int i = 0; i < 20; i++)
+                item(2 * ITEMS + 20 * k + i);
+    }
+    return check(3 * ITEMS, false);
+}
+
+/* Of one thread's making, in a region without other loops: all of its threads do them. */
+static bool taskloop(void)
+{
+    begin();
+#pragma omp parallel num_threads(THREADS)
+#pragma omp single
+    {
+#pragma omp taskloop
+        for (int i = 0; i < ITEMS; i++)
+            item(i);
+#pragma omp taskloop num_tasks(7) nogroup
+        for (unsigned long long i = 0; i < ITEMS; i++)
+            item(ITEMS + (int)i);
+    }
+    return check(2 * ITEMS, false);
+}
+
 /* A region of one thread within an iteration, without a team of its own. */
 static bool alone(void)
 {
@@ -429,6 +473,8 @@ static const struct {
              {"few", few},
              {"nested", nested},
              {"alone", alone},
+             {"tasks", tasks},
+             {"taskloop", taskloop},
              {"late", late},
              {"lone", lone},
              {"cancelled", cancelled},

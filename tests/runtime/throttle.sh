@@ -8,7 +8,7 @@ mkdir steps
 export BERTH_RT_PAGE="$work/steps/page" OMP_MAX_ACTIVE_LEVELS=2 OMP_CANCELLATION=true OMP_SCHEDULE=dynamic OMP_WAIT_POLICY=passive
 board_tool=${page_tool%page}board
 plain='dynamic guided any-dynamic any-guided runtime unsigned inner-dynamic inner-guided inner-any inner-runtime inner-ull inner-ull-guided inner-ull-runtime'
-kinds="$plain ordered across nowait few nested alone late lone cancelled"
+kinds="$plain ordered across nowait few nested alone tasks taskloop late lone cancelled"
 # A child of a process whose libgomp has threads can have no regions, one of libomp's none within a loop. Behind a region that was cancelled
 # libomp 14 leaves out iterations, or hangs.
 case $compiler in gcc*) kinds="$kinds fork" ;; *) kinds="$kinds between" ;; esac
