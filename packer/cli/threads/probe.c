@@ -184,6 +184,7 @@ static int await_threads(const struct probe_want *want, const struct rootfs *roo
         if (has_ended(want, pid, err) < 0 || census_take(census, root, err) < 0)
             return -1;
     } while (!probe->signal && census->n < want->threads && clock_s() < end);
+    probe->fewer = census->n < want->threads;
     return 0;
 }
 

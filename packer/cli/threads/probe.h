@@ -28,6 +28,7 @@ struct probe_want {
 struct probe {
     struct reinforce_profile profile; /* percent of the cores' time, of the threads' time; per s */
     unsigned seen;                    /* threads at the end of the watch */
+    bool fewer;                       /* not all that it should have came in start_s */
     int signal;                       /* one has come: the run was given up, and stopped */
 };
 

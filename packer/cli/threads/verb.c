@@ -155,6 +155,26 @@ static void say_closed(const struct search *search)
                         "(/proc/PID/task/TID/sched): they end no search\n");
 }
 
+/* Had the program fewer threads than it should in any run? Then the numbers say nothing. */
+static bool had_fewer(const struct search *search)
+{
+    for (size_t i = 0; i < search->n; i++)
+        if (search->try[i].probe.fewer)
+            return true;
+    return false;
+}
+
+/* Says, once, that the program does not make the threads that it should. */
+static void say_fewer(const struct search *search, const struct probe_want *want,
+                      const struct probe *probe)
+{
+    if (probe->fewer && !had_fewer(search))
+        fprintf(stderr,
+                "berthctl: threads: with n = %u it should have %u threads, and has %u after %g s: "
+                "does it take n? (--makes, --start)\n",
+                want->parameter, want->threads, probe->seen, want->start_s);
+}
+
 /* Runs it with so many threads. 0, or 1 after saying why not. */
 static int try_count(struct search *search, unsigned threads)
 {
@@ -184,6 +204,7 @@ static int try_count(struct search *search, unsigned threads)
     if (isnan(try->probe.profile.cpu_util))
         return ctl_fail("threads", "CPU time of threads cannot be read here "
                                    "(/proc/PID/task/TID/schedstat)");
+    say_fewer(search, &want, &try->probe);
     if (search->n++ == 0)
         say_closed(search);
     if (!args->json)
@@ -218,6 +239,8 @@ static int run_sweep(struct search *search)
         if (rules->t_max - threads < rules->t_step)
             break;
     }
+    if (rc == 0 && had_fewer(search))
+        return ctl_fail("threads", "not recorded: it did not have the threads that it should");
     point = rc == 0 ? calloc(search->n, sizeof(*point)) : NULL;
     if (!point)
         return rc ? rc : ctl_fail("threads", "%m");
@@ -255,7 +278,10 @@ static bool keep(const struct search *search)
 
     if (search->args->record)
         return false;
-    if (threads_keep(search->args, parameter_of(search->args, search->reinforce.best), &err) == 0)
+    if (had_fewer(search))
+        berth_error_set(&err, "it did not have the threads that it should");
+    else if (threads_keep(search->args, parameter_of(search->args, search->reinforce.best), &err) ==
+             0)
         return true;
     fprintf(stderr, "berthctl: threads: not stored: %s\n", err.text);
     return false;

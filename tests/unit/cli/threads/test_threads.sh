@@ -60,6 +60,21 @@ has out '  threads       2 on 2 cores, from OMP_NUM_THREADS (-c /)'
 has out '"cores":2,"threads":2,"environment":true,"measured_at":'
 none_left
 
+# It does not take the number: what is found says nothing, which is told, and not stored
+"$berthctl" threads --json --cores 2 --min 2 --max 4 --step 2 --start 100ms --grace 100ms --db "$dir/any.db" --thresholds "$dir/locks" -- "$own" 1 1 \
+    >"$dir/out" 2>"$dir/err" </dev/null
+status=$?
+ends 0
+has err 'with n = 2 it should have 2 threads, and has 1 after 0.1 s'
+has err 'not stored: it did not have the threads that it should'
+has out '"stored":false'
+[ "$(grep -c 'it should have' "$dir/err")" -eq 1 ] || bad threads 'told once' "$(cat "$dir/err")"
+"$berthctl" threads --min 2 --max 4 --step 2 --start 100ms --grace 100ms --record "$dir/none" -- "$own" 1 1 >"$dir/out" 2>"$dir/err" </dev/null
+status=$?
+ends 1
+has err 'not recorded: it did not have the threads that it should'
+[ ! -e "$dir/none" ] || bad 'threads --record' nothing "$(cat "$dir/none")"
+
 # What leaves its session and hears no SIGTERM is killed, too
 threads --json --min 2 --max 4 --step 2 --thresholds "$dir/locks" -- "$own" '{n}' 9 detach
 ends 0
