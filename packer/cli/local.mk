@@ -65,6 +65,7 @@ libctl_la_SOURCES += \
 libctl_la_SOURCES += \
 	packer/cli/threads/args.c \
 	packer/cli/threads/census.c packer/cli/threads/census.h \
+	packer/cli/threads/dry_run.c \
 	packer/cli/threads/keep.c \
 	packer/cli/threads/probe.c packer/cli/threads/probe.h \
 	packer/cli/threads/sweep.c \

@@ -183,3 +183,9 @@ int threads_args_parse(struct threads_args *args, int argc, char **argv)
     args->command = argv + optind;
     return check(args, optind > 1 && strcmp(argv[optind - 1], "--") == 0);
 }
+
+/* The largest that makes no more. */
+unsigned threads_parameter(const struct threads_args *args, unsigned threads)
+{
+    return (unsigned)((threads - args->offset) / args->factor);
+}

@@ -28,6 +28,12 @@ struct threads_args {
  * status. */
 int threads_args_parse(struct threads_args *args, int argc, char **argv);
 
+/* Returns the program's parameter for so many threads. */
+unsigned threads_parameter(const struct threads_args *args, unsigned threads);
+
+/* Prints what would be started. Returns the exit status. */
+int threads_dry_run(const struct threads_args *args, const struct reinforce_rules *rules);
+
 /* Thresholds as a file has them: those of --learn, or written by hand. t_step: of the search; rises
  * that were learnt for another step are taken in proportion. 0, or -1 and err. */
 int sweep_thresholds(const char *path, unsigned t_step, struct reinforce_thresholds *thresholds,

@@ -30,41 +30,6 @@ struct search {
     size_t n, room;
 };
 
-/* The program's parameter for so many threads: the largest that makes no more. */
-static unsigned parameter_of(const struct threads_args *args, unsigned threads)
-{
-    return (unsigned)((threads - args->offset) / args->factor);
-}
-
-/* ---- what would be ---- */
-
-static void print_command(const struct threads_args *args, unsigned threads)
-{
-    unsigned parameter = parameter_of(args, threads);
-    char **command = probe_command(args->command, parameter);
-
-    if (!probe_has_place(args->command))
-        printf("OMP_NUM_THREADS=%u ", parameter);
-    for (size_t i = 0; command && command[i]; i++)
-        printf("%s%s", i ? " " : "", command[i]);
-    putchar('\n');
-    free(command);
-}
-
-static int dry_run(const struct threads_args *args, const struct reinforce_rules *rules)
-{
-    unsigned threads = rules->t_min;
-
-    printf("Would start, and kill after %g s each, at most %u of these and half steps between:\n",
-           args->probe_s, reinforce_most(rules));
-    for (;;) {
-        print_command(args, threads);
-        if (threads == rules->t_max)
-            return 0;
-        threads = rules->t_max - threads < rules->t_step ? rules->t_max : threads + rules->t_step;
-    }
-}
-
 /* ---- what was ---- */
 
 static void put_line(const struct try *try)
@@ -97,7 +62,7 @@ static void put_result(const struct search *search)
         printf("\n%zu runs are in %s\n", search->n, search->args->record);
     else
         printf("\n%u threads (n = %u) on %u cores: %s\n", reinforce->best,
-               parameter_of(search->args, reinforce->best), search->rules.cores,
+               threads_parameter(search->args, reinforce->best), search->rules.cores,
                ended_by[reinforce->end]);
 }
 
@@ -125,7 +90,7 @@ static struct json_object *answer(const struct search *search, bool stored)
         json_append(tried, try_json(&search->try[i]));
     if (!search->args->record) {
         json_add_u64(output, "threads", reinforce->best);
-        json_add_u64(output, "n", parameter_of(search->args, reinforce->best));
+        json_add_u64(output, "n", threads_parameter(search->args, reinforce->best));
         json_add_text(output, "ended", reinforce_end_name[reinforce->end]);
         json_add(output, "thresholds", sweep_thresholds_json(&search->rules.thresholds));
     }
@@ -181,8 +146,8 @@ static int try_count(struct search *search, unsigned threads)
     const struct threads_args *args = search->args;
     struct probe_want want = {
         .command = args->command,
-        .parameter = parameter_of(args, threads),
-        .threads = (unsigned)(parameter_of(args, threads) * args->factor + args->offset),
+        .parameter = threads_parameter(args, threads),
+        .threads = (unsigned)(threads_parameter(args, threads) * args->factor + args->offset),
         .cores = search->rules.cores,
         .start_s = args->start_s,
         .probe_s = args->probe_s,
@@ -280,8 +245,8 @@ static bool keep(const struct search *search)
         return false;
     if (had_fewer(search))
         berth_error_set(&err, "it did not have the threads that it should");
-    else if (threads_keep(search->args, parameter_of(search->args, search->reinforce.best), &err) ==
-             0)
+    else if (threads_keep(search->args, threads_parameter(search->args, search->reinforce.best),
+                          &err) == 0)
         return true;
     fprintf(stderr, "berthctl: threads: not stored: %s\n", err.text);
     return false;
@@ -333,7 +298,7 @@ int ctl_threads(int argc, char **argv)
         sweep_thresholds(args.thresholds, search.rules.t_step, &search.rules.thresholds, &err) < 0)
         return ctl_fail("threads", "%s", err.text);
     if (args.dry_run)
-        return dry_run(&args, &search.rules);
+        return threads_dry_run(&args, &search.rules);
     if (rootfs_open(&search.root, "/", &err) < 0)
         return ctl_fail("threads", "%s", err.text);
     rc = run(&search);

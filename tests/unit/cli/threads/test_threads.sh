@@ -108,6 +108,11 @@ threads --dry-run --min 4 --max 9 --step 4 -- "$own" '{n}' 'of {n}'
 ends 0
 [ "$(tail -n +2 "$dir/out")" = "$(printf '%s\n' "$own 4 of 4" "$own 8 of 8" "$own 9 of 9")" ] || bad 'threads --dry-run' '4, 8, 9' "$(cat "$dir/out")"
 
+threads --dry-run --json --probe 500ms --min 4 --max 7 --step 4 -- "$own" 'of {n}'
+ends 0
+[ "$(cat "$dir/out")" = '{"most":3,"probe_s":0.5,"would_start":['"{\"threads\":4,\"n\":4,\"environment\":false,\"command\":[\"$own\",\"of 4\"]},{\"threads\":7,\"n\":7,\"environment\":false,\"command\":[\"$own\",\"of 7\"]}]}" ] ||
+    bad 'threads --dry-run --json' '4, 7' "$(cat "$dir/out")"
+
 # Each step is another n, also where a program makes several threads of one more
 threads --dry-run --cores 2 --makes 4n+3 --max 24 -- "$own" '{n}'
 ends 0
