@@ -211,6 +211,26 @@ static void test_other_by_the_program(void **state)
     }
 }
 
+/* A thread whose program gives it a real-time class meanwhile keeps that. */
+static void test_real_time(void **state)
+{
+    struct team *team = *state;
+    struct sched_param first = {.sched_priority = 1};
+    struct slices_seen seen;
+
+    give(team, 30, &seen);
+    if (sched_setscheduler(team->tid[0], SCHED_FIFO, &first) < 0) {
+        take(team, &seen);
+        skip(); /* this user may not */
+    }
+    give(team, 20, &seen);
+    assert_int_equal(seen.own, 2);
+    take(team, &seen);
+    assert_int_equal(attributes_of(team->tid[0]).policy, SCHED_FIFO);
+    assert_int_equal(attributes_of(team->tid[0]).priority, 1);
+    assert_int_equal(attributes_of(team->tid[2]).policy, SCHED_OTHER);
+}
+
 /* A turn that may look at two threads looks at two, and the next one goes on after them. */
 static void test_in_turns(void **state)
 {
@@ -285,6 +305,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nice_and_heirs, begin, end),
         cmocka_unit_test_setup_teardown(test_own, begin, end),
         cmocka_unit_test_setup_teardown(test_other_by_the_program, begin, end),
+        cmocka_unit_test_setup_teardown(test_real_time, begin, end),
         cmocka_unit_test_setup_teardown(test_in_turns, begin, end),
         cmocka_unit_test_setup_teardown(test_the_list_stays, begin, end),
         cmocka_unit_test_setup_teardown(test_gone, begin, end),
