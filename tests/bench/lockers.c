@@ -208,6 +208,27 @@ void lockers_interval(const double *value, int n, double *low, double *high)
     *high = quantile(median, SAMPLES, 0.975);
 }
 
+void lockers_print(const char *format, const double *value, int n)
+{
+    char text[3][32], all[112];
+    double low, high;
+
+    lockers_interval(value, n, &low, &high);
+    snprintf(text[0], sizeof(text[0]), format, lockers_median(value, n));
+    snprintf(text[1], sizeof(text[1]), format, low);
+    snprintf(text[2], sizeof(text[2]), format, high);
+    snprintf(all, sizeof(all), "%s (%s to %s)", text[0], text[1], text[2]);
+    printf("  %-24s", all);
+}
+
+const char *lockers_slice(const struct slices_seen *seen, char text[16])
+{
+    if (!seen->slice_ns)
+        return "-";
+    snprintf(text, 16, "%.0f", (double)seen->slice_ns / 1e6);
+    return text;
+}
+
 /* ---- arguments ---- */
 
 const double lockers_delays_s[LOCKERS_DELAYS] = {0.3e-6, 3e-6, 30e-6};

@@ -63,4 +63,10 @@ void lockers_try(struct lockers_trial *trial, const struct lockers_options *opti
 double lockers_median(const double *value, int n);
 void lockers_interval(const double *value, int n, double *low, double *high);
 
+/* Prints the median and its interval, each by the format of one number, in 26 columns. */
+void lockers_print(const char *format, const double *value, int n);
+
+/* Returns the slice of a setting in ms, as the kernel says, in text; "-": it has none. */
+const char *lockers_slice(const struct slices_seen *seen, char text[16]);
+
 #endif

@@ -15,30 +15,14 @@
 
 #define THREADS 4 /* for each CPU */
 
-/* A median with its interval. */
-static void print_median(const char *format, const double *value, int n)
-{
-    char text[3][32], all[112];
-    double low, high;
-
-    lockers_interval(value, n, &low, &high);
-    snprintf(text[0], sizeof(text[0]), format, lockers_median(value, n));
-    snprintf(text[1], sizeof(text[1]), format, low);
-    snprintf(text[2], sizeof(text[2]), format, high);
-    snprintf(all, sizeof(all), "%s (%s to %s)", text[0], text[1], text[2]);
-    printf("  %-24s", all);
-}
-
 static void print(const struct lockers_trial *trial, size_t i, int n)
 {
-    char slice[16] = "-";
+    char slice[16];
 
-    if (trial->seen[i].slice_ns)
-        snprintf(slice, sizeof(slice), "%.0f", (double)trial->seen[i].slice_ns / 1e6);
-    printf(" %7s %6s %10.0f", trial->slice_ms[i] ? "batch" : "default", slice,
-           lockers_median(trial->speed[i], n));
-    print_median("%.0f", trial->preempted[i], n);
-    print_median("%.3f", trial->ratio[i], n);
+    printf(" %7s %6s %10.0f", trial->slice_ms[i] ? "batch" : "default",
+           lockers_slice(&trial->seen[i], slice), lockers_median(trial->speed[i], n));
+    lockers_print("%.0f", trial->preempted[i], n);
+    lockers_print("%.3f", trial->ratio[i], n);
     putchar('\n');
 }
 
