@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* teams [-n THREADS] [-b] [-o] COMMAND.. - runs the command beside two teams of threads with a
- * lock each: whose threads are named `first` wait for theirs most of the time, those named `second`
- * hold theirs seldom.
+/* teams [-n THREADS] [-b] [-o] [-c CPUS FILE] COMMAND.. - runs the command beside two teams of
+ * threads with a lock each: whose threads are named `first` wait for theirs most of the time, those
+ * named `second` hold theirs seldom.
  *
  *   -n THREADS  of each team (4)
  *   -b          two more, named `bound`, have bound themselves to the first and the last CPU
+ *   -c CPUS     the packages of this machine have so many CPUs each, numbered one package after the
+ *               other: FILE, the first word of COMMAND, always has how often a lock came from
+ *               another thread until now, and how often of these from one in another package
  *   -o          three more have something of their own: `idle` the class SCHED_IDLE, `sliced` a
  *               time slice of 5 ms (where the kernel has such), `nice` a nice value of 5 more
  *
@@ -12,7 +15,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -27,6 +32,42 @@
 #define OWN_SLICE_NS 5000000
 
 static pthread_mutex_t lock[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+
+/* Who had each lock last; written by who has it. */
+static struct {
+    pthread_t thread;
+    int package;
+} owner[2];
+static int package_cpus; /* 0: nothing is counted */
+static atomic_ulong handed, crossed;
+
+/* The lock has come to this thread. */
+static void note_lock(int team)
+{
+    int package = package_cpus ? sched_getcpu() / package_cpus : 0;
+
+    if (owner[team].thread && !pthread_equal(owner[team].thread, pthread_self())) {
+        handed++;
+        crossed += package != owner[team].package;
+    }
+    owner[team].thread = pthread_self();
+    owner[team].package = package;
+}
+
+/* Writes what was counted, so that nobody ever finds a half of it. */
+static void tell(const char *path)
+{
+    char draft[4096];
+    FILE *file;
+
+    snprintf(draft, sizeof(draft), "%s.new", path);
+    file = fopen(draft, "w");
+    if (!file)
+        exit(2);
+    fprintf(file, "%lu %lu\n", atomic_load(&handed), atomic_load(&crossed));
+    if (fclose(file) != 0 || rename(draft, path) != 0)
+        exit(2);
+}
 
 /* Computes for so long. */
 static void work(double seconds)
@@ -45,6 +86,7 @@ static void *first(void *unused)
     prctl(PR_SET_NAME, "first");
     for (;; usleep(PAUSE_US)) {
         pthread_mutex_lock(&lock[0]);
+        note_lock(0);
         work(WORK_S);
         pthread_mutex_unlock(&lock[0]);
     }
@@ -57,6 +99,7 @@ static void *second(void *unused)
     for (;; usleep(PAUSE_US)) {
         work(WORK_S);
         pthread_mutex_lock(&lock[1]);
+        note_lock(1);
         work(WORK_S / 40);
         pthread_mutex_unlock(&lock[1]);
     }
@@ -155,19 +198,37 @@ static pid_t run(char **command)
     _exit(127);
 }
 
+/* Returns the command's exit status. What was counted is told by the first thread meanwhile, which
+ * shuffle leaves alone: one more thread would make the teams uneven. */
+static int wait_for(pid_t pid, const char *file)
+{
+    int status = 0;
+    pid_t ended;
+
+    while ((ended = waitpid(pid, &status, file ? WNOHANG : 0)) == 0) {
+        tell(file);
+        usleep(100 * PAUSE_US);
+    }
+    return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 int main(int argc, char **argv)
 {
     bool binds = false, owns = false;
-    int status = 0, threads = 4;
+    int threads = 4;
+    char *file = NULL;
     pid_t pid;
 
-    for (int option; (option = getopt(argc, argv, "+n:bo")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "+n:boc:")) != -1;) {
         if (option == '?')
             return 2;
         threads = option == 'n' ? atoi(optarg) : threads;
+        package_cpus = option == 'c' ? atoi(optarg) : package_cpus;
         binds |= option == 'b';
         owns |= option == 'o';
     }
+    if (package_cpus > 0 && optind < argc)
+        file = argv[optind++];
     if (optind == argc || (pid = run(argv + optind)) < 0)
         return 2;
     for (int i = 0; i < threads; i++) {
@@ -178,5 +239,5 @@ int main(int argc, char **argv)
         start_bound();
     if (owns)
         start_own();
-    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    return wait_for(pid, file);
 }

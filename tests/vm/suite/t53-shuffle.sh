@@ -31,7 +31,7 @@ has_rounds() {
 
 # Two teams on all cores of two packages.
 teams() {
-    start "$1" -c$((2 * CORES)) --contention-aware=shuffle "$BUILD/tests/cluster/teams" -b
+    start "$1" -c$((2 * CORES)) --contention-aware=shuffle "$BUILD/tests/cluster/teams" -b -c "$CORES" "$CLUSTER/out/$1.locks"
     same "refused" "$(explained "$1" .shuffle.refused)" null
 }
 
@@ -52,14 +52,30 @@ all_over() {
     echo "$(all_cpus)$(all_cpus)"
 }
 
+# How often a lock has gone to another thread until now, and how often of these to one in another package: "700 350"
+locks_of() {
+    cat "$CLUSTER/out/$1.locks"
+}
+
+# Has a lock gone to another thread so many times more than BEFORE says? has_locked NAME BEFORE TIMES
+has_locked() {
+    [ "$(locks_of "$1" | cut -d' ' -f1)" -ge $((${2% *} + $3)) ]
+}
+
 t53_each_team_stands_in_a_package() {
-    local bound
+    local bound began before after
     with_locks
     teams a
     bound=$(cpus_of_team a bound)
     same "those that the program has bound" "$bound" "0 $((2 * CORES - 1)) "
+    began=$(locks_of a)
     wait_for 30 has_rounds a 2 || fail "rounds: $(explained a .shuffle)"
     same "the teams after two rounds" "$(of_teams a)" "$(a_package_each)"
+    before=$(locks_of a)
+    wait_for 60 has_locked a "$before" 300 || fail "locks: $before, then $(locks_of a)"
+    after=$(locks_of a)
+    same "locks that have gone to another package since" "$((${after#* } - ${before#* }))" 0
+    echo "locks: $((${before% *} - ${began% *})) before, $((${before#* } - ${began#* })) of them to another package; $((${after% *} - ${before% *})) then, none of them"
     same "those that the program has bound, then" "$(cpus_of_team a bound)" "$bound"
     echo "first: $(cpus_of_team a first)$(explained a .shuffle)"
     ctl release "$(id_of a)" >/dev/null
