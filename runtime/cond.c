@@ -27,6 +27,8 @@
 #include "runtime/lines.h"
 #include "runtime/nodes.h"
 
+#define TYPES 3 /* of a mutex's __kind */
+
 enum { NOT_ASLEEP, ASLEEP, SIGNALLED };
 
 struct waiter {
@@ -260,13 +262,43 @@ static bool withdraw(struct waiter *waiter)
     return queued;
 }
 
+/* ---- the mutex ---- */
+
+/* Kinds that know their owner refuse to be given by another. */
+static bool may_give(const pthread_mutex_t *mutex)
+{
+    int type = mutex->__data.__kind & TYPES;
+
+    return (type != PTHREAD_MUTEX_RECURSIVE && type != PTHREAD_MUTEX_ERRORCHECK) ||
+           mutex->__data.__owner == gettid();
+}
+
+/* Who waits is a user of the mutex, as in libc, which destroys none that has users. Only its owner
+ * counts them. */
+static void give_mutex(pthread_mutex_t *mutex)
+{
+    mutex->__data.__nusers++;
+    pthread_mutex_unlock(mutex);
+}
+
+static int take_mutex(pthread_mutex_t *mutex)
+{
+    int rc = pthread_mutex_lock(mutex);
+
+    if (rc == 0)
+        mutex->__data.__nusers--;
+    return rc;
+}
+
+/* ---- to be cancelled ---- */
+
 static void be_cancelled(void *arg)
 {
     struct waiter *waiter = arg;
 
     if (!withdraw(waiter))
         cond_signal(waiter->cond);
-    pthread_mutex_lock(waiter->mutex);
+    take_mutex(waiter->mutex);
 }
 
 /* libc has no futex that is a cancellation point: while the thread sleeps, and has no latch, it may
@@ -289,16 +321,13 @@ int cond_wait(struct cond *cond, pthread_mutex_t *mutex, clockid_t clock,
     struct waiter waiter = {.cond = cond, .mutex = mutex};
     int rc, locked;
 
+    if (!may_give(mutex))
+        return EPERM;
     enter(&waiter);
-    rc = pthread_mutex_unlock(mutex);
-    if (rc != 0) {
-        if (!withdraw(&waiter))
-            cond_signal(cond);
-        return rc;
-    }
+    give_mutex(mutex);
     rc = sleep_cancelably(&waiter, clock, until);
     if (rc == ETIMEDOUT && !withdraw(&waiter))
         rc = 0;
-    locked = pthread_mutex_lock(mutex);
+    locked = take_mutex(mutex);
     return locked ? locked : rc;
 }

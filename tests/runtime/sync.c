@@ -542,6 +542,38 @@ static void do_cancel(void)
     }
 }
 
+/* A mutex that somebody waits with for a condition has a user: it is not destroyed. Who has not got
+ * it does not wait with it. */
+static void do_users(void)
+{
+    static const int kind[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ERRORCHECK,
+                               PTHREAD_MUTEX_ADAPTIVE_NP};
+    struct buffer b = {.not_empty = PTHREAD_COND_INITIALIZER};
+    pthread_t thread;
+
+    for (size_t i = 0; i < sizeof(kind) / sizeof(kind[0]); i++) {
+        make_mutex(&b.mutex, kind[i], PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_NONE,
+                   PTHREAD_PROCESS_PRIVATE);
+        if (kind[i] == PTHREAD_MUTEX_ERRORCHECK)
+            WANT(pthread_cond_wait(&b.not_empty, &b.mutex) == EPERM);
+        b.n = b.put = b.got = 0;
+        for (int cancelled = 0; cancelled < 2; cancelled++) {
+            pthread_create(&thread, NULL, wait_and_be_cancelled, &b);
+            while (pthread_mutex_lock(&b.mutex), b.put == (unsigned)cancelled)
+                pthread_mutex_unlock(&b.mutex);
+            b.n = !cancelled;
+            pthread_mutex_unlock(&b.mutex);
+            WANT(pthread_mutex_destroy(&b.mutex) == EBUSY);
+            if (cancelled)
+                pthread_cancel(thread);
+            pthread_cond_signal(&b.not_empty);
+            pthread_join(thread, NULL);
+        }
+        WANT(b.got == 1);
+        WANT(pthread_mutex_destroy(&b.mutex) == 0);
+    }
+}
+
 /* ---- a storm ---- */
 
 /* Tokens are put and taken in every way there is. Each taken one was put, and nobody waits for
@@ -669,7 +701,8 @@ static const struct {
              {"herd", do_herd},
              {"destroy-cond", do_destroy_cond},
              {"timed", do_timed},
-             {"cancel", do_cancel}};
+             {"cancel", do_cancel},
+             {"users", do_users}};
 
 static void obey(const char *word)
 {

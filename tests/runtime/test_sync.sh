@@ -14,7 +14,7 @@ cd "$work" || exit 99
 failed=0
 unset LD_PRELOAD BERTH_RT BERTH_RT_NODES
 export LC_ALL=C BERTH_RT_PAGE="$work/page"
-words='pending barrier destroy shared-barrier fork-barrier queue kinds shared-cond herd destroy-cond timed cancel storm=1'
+words='pending barrier destroy shared-barrier fork-barrier queue kinds shared-cond herd destroy-cond timed cancel users storm=1'
 
 # same WHAT WANTED GOT
 same() {
