@@ -274,7 +274,8 @@ static bool fill_domain(uint8_t *of_cpu, const struct cpus *step, const struct c
     return !cpus_empty(&both);
 }
 
-/* Returns how many domains the CPUs are in, of the kind that has more. */
+/* Returns how many domains the CPUs are in, as the library takes them (runtime/nodes.c): caches,
+ * where that is one memory node. */
 static unsigned fill_domains(const struct topo *topo, const struct cpus *cpus,
                              struct domains *domains)
 {
@@ -285,7 +286,7 @@ static unsigned fill_domains(const struct topo *topo, const struct cpus *cpus,
         nodes += fill_domain(domains->node, cpus, &topo->node[i].cpus, i);
     for (size_t i = 0; i < topo->llcs; i++)
         caches += fill_domain(domains->cache, cpus, &topo->llc[i].cpus, i);
-    return nodes > caches ? nodes : caches;
+    return nodes > 1 ? nodes : caches;
 }
 
 int step_page_stand(struct step_page *page, const struct packer *packer, const struct step *step,

@@ -8,15 +8,25 @@
 #include "packer/inside/inside.h"
 #include "packer/inside/policy.h"
 
-static int begin(void **state)
+static int begin_on(void **state, const char *topology)
 {
-    struct fixture *f = fixture_open(TWO_BY_TWO);
+    struct fixture *f = fixture_open(topology);
 
     strcat(f->conf.allow, ",follow,flex,locks");
     fixture_paper(f);
     fixture_restart(f);
     *state = f;
     return 0;
+}
+
+static int begin(void **state)
+{
+    return begin_on(state, TWO_BY_TWO);
+}
+
+static int begin_nodes(void **state)
+{
+    return begin_on(state, "package:2 numa:1 l3:2 core:2 pu:1");
 }
 
 static int end(void **state)
@@ -142,13 +152,41 @@ static void test_moved(void **state)
     assert_int_equal(after.features, RT_FLEX);
 }
 
+/* The library divides by memory nodes where there are two, and else by caches: so does what is
+ * told.
+ */
+static void test_nodes(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(1, 0, "0-7", "0-7", 1, "t");
+    struct step *step;
+
+    request.options.flex = true;
+    step = fixture_start(f, request);
+    assert_int_equal(step_files_page(f).node[4], 1);
+    assert_int_equal(step_files_page(f).cache[4], 2);
+    assert_int_equal(step_page_domains(step->inside.run->page), 2);
+    assert_int_equal(cpus_parse(&step->body.task[0].cpus, "4-7"), 0);
+    inside_turn(&f->packer);
+    assert_int_equal(step_page_domains(step->inside.run->page), 2);
+    assert_int_equal(cpus_parse(&step->body.task[0].cpus, "4-5"), 0);
+    inside_turn(&f->packer);
+    assert_int_equal(step_page_domains(step->inside.run->page), 1);
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_bits),    CASE(test_said), CASE(test_beside), CASE(test_not_allowed),
-        CASE(test_release), CASE(test_kill), CASE(test_moved),
+        CASE(test_bits),
+        CASE(test_said),
+        CASE(test_beside),
+        CASE(test_not_allowed),
+        CASE(test_release),
+        CASE(test_kill),
+        CASE(test_moved),
+        cmocka_unit_test_setup_teardown(test_nodes, begin_nodes, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
