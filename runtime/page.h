@@ -6,7 +6,8 @@
  * and nothing else, made whole under another name and renamed into its place. berthd writes it with
  * pwrite and never makes it shorter, so that no process that has it mapped is killed by SIGBUS; it
  * is the same file until the step has ended, when it is removed: a new one would not be seen by
- * those who have the old one. When berthd stops for good it writes `threads` 0.
+ * those who have the old one. When berthd stops for good it writes `threads` 0. What it has heard
+ * of the processes stands behind struct rt_page, and is berthd's own.
  *
  * The step's processes tell by a FIFO beside it, JOB.STEP.said, from which berthd takes whole
  * records without ever waiting. It is a FIFO and no page that both write, because a file that a

@@ -6,8 +6,11 @@ int inside_page_open(const struct packer *packer, struct step *step, struct bert
 {
     struct inside_run *run = step->inside.run;
 
-    if (!run->page && step_page_open(&run->page, packer, step, err) < 0)
-        return -1;
+    if (!run->page) {
+        if (step_page_open(&run->page, packer, step, err) < 0)
+            return -1;
+        step_page_heard(run->page, &run->said);
+    }
     return step_page_stand(run->page, packer, step, err);
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "packer/base/file.h"
+#include "packer/base/log.h"
 #include "packer/inside/step_said.h"
 #include "packer/steps/run_folder.h"
 
@@ -313,9 +314,33 @@ unsigned step_page_domains(const struct step_page *page)
     return page->domains;
 }
 
+/* ---- what is said ---- */
+
+/* What was heard stands behind the page, which only berthd can write: the next one goes on with it.
+ */
+struct heard {
+    uint64_t size; /* of another berthd's, maybe */
+    struct step_said said;
+};
+
 void step_page_listen(const struct step_page *page, struct step_said *said)
 {
-    step_said_read(page->fifo, said);
+    struct heard heard = {.size = sizeof(heard)};
+
+    if (!step_said_read(page->fifo, said))
+        return;
+    heard.said = *said;
+    if (pwrite(page->fd, &heard, sizeof(heard), sizeof(struct rt_page)) != sizeof(heard))
+        log_debug("%s: what was heard is not kept: %s", page->path, strerror(errno));
+}
+
+void step_page_heard(const struct step_page *page, struct step_said *said)
+{
+    struct heard heard;
+
+    if (pread(page->fd, &heard, sizeof(heard), sizeof(struct rt_page)) == sizeof(heard) &&
+        heard.size == sizeof(heard))
+        *said = heard.said;
 }
 
 /* ---- ends ---- */

@@ -55,6 +55,9 @@ unsigned step_page_domains(const struct step_page *page);
 /* Adds what was said since the last time, without waiting, as far as there is not too much. */
 void step_page_listen(const struct step_page *page, struct step_said *said);
 
+/* Fills in what was heard of a page that was taken over; *said stays as it is where nothing was. */
+void step_page_heard(const struct step_page *page, struct step_said *said);
+
 /* The step is over: its files are removed. Those of all steps that do not live are, too. */
 void step_page_remove(const struct packer *packer, const struct step *step);
 void step_page_sweep(const struct packer *packer);

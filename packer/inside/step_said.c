@@ -67,16 +67,19 @@ static void hear(const union record *record, struct step_said *said)
         hear_rests(&record->rested, said);
 }
 
-void step_said_read(int fifo, struct step_said *said)
+bool step_said_read(int fifo, struct step_said *said)
 {
     union record record[RECORDS];
+    bool any = false;
 
     for (unsigned i = 0; i < READINGS; i++) {
         ssize_t got = read(fifo, record, sizeof(record));
 
         for (ssize_t k = 0; k < got / (ssize_t)sizeof(*record); k++)
             hear(&record[k], said);
+        any |= got > 0;
         if (got < (ssize_t)sizeof(record))
-            return;
+            break;
     }
+    return any;
 }

@@ -3,6 +3,7 @@
 #ifndef BERTH_INSIDE_STEP_SAID_H
 #define BERTH_INSIDE_STEP_SAID_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/page.h"
@@ -18,8 +19,9 @@ struct step_said {
     uint64_t reduced, throttled_ns, rests, idle_ns, freed; /* sums of struct rt_rested */
 };
 
-/* Adds what was said since the last time, without waiting, as far as there is not too much. */
-void step_said_read(int fifo, struct step_said *said);
+/* Adds what was said since the last time, without waiting, as far as there is not too much. Returns
+ * whether there was anything. */
+bool step_said_read(int fifo, struct step_said *said);
 
 /* Says what a surprise was; NULL: there was none. */
 const char *step_said_surprise(enum rt_surprise surprise);

@@ -148,6 +148,37 @@ static void test_said(void **state)
     assert_true(step->inside.throttled.idle_thread_s == 12);
 }
 
+/* A berthd goes on counting where the one before it was killed. */
+static void test_killed(void **state)
+{
+    struct fixture *f = *state;
+    struct rt_rested rested = {.version = RT_SAID_VERSION,
+                               .reduced = 3,
+                               .throttled_ns = 2000000000,
+                               .idle_ns = 1000000000};
+    struct berth_error err = {""};
+    struct step *step;
+
+    memcpy(rested.magic, RT_RESTED_MAGIC, sizeof(rested.magic));
+    f->conf.blackboard = CONF_ON;
+    fixture_restart(f);
+    start_with_board(f, WIRE_THROTTLE_BASELINE);
+    step_files_say(f, &rested, sizeof(rested));
+    inside_turn(&f->packer);
+    fixture_restart(f);
+    board_open(&f->packer);
+    if (pipeline_resume(&f->packer, &err) < 0)
+        fail_msg("%s", err.text);
+    step = fixture_step(f, 1, 0);
+    inside_turn(&f->packer);
+    assert_int_equal(step->inside.throttled.times, 3);
+    step_files_say(f, &rested, sizeof(rested));
+    inside_end(&f->packer, step);
+    assert_int_equal(step->inside.throttled.times, 6);
+    assert_true(step->inside.throttled.seconds == 4);
+    assert_true(step->inside.throttled.idle_thread_s == 2);
+}
+
 /* A user's program says what no program does: the ledger has a number all the same. */
 static void test_lies(void **state)
 {
@@ -184,6 +215,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_page, begin, end),
         cmocka_unit_test_setup_teardown(test_lazy, begin, end),
         cmocka_unit_test_setup_teardown(test_said, begin, end),
+        cmocka_unit_test_setup_teardown(test_killed, begin, end),
         cmocka_unit_test_setup_teardown(test_lies, begin, end),
         cmocka_unit_test_setup_teardown(test_refused, begin, end),
     };
