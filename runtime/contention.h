@@ -9,6 +9,8 @@
 
 #include "runtime/page.h"
 
+#define CONTENTION_PART 4 /* one thread of so many rests meanwhile (section 3.1) */
+
 /* Returns whether there is contention, and looks at the blackboard first where nobody has done so
  * at this time. Keeps errno, never waits, and may be called by any thread. `now_ns`: what
  * contention_clock() has said. */

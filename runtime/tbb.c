@@ -22,7 +22,6 @@
 #include "runtime/objects.h"
 #include "runtime/rt.h"
 
-#define PART 4            /* one thread of so many rests */
 #define MAX_PARALLELISM 0 /* global_control::max_allowed_parallelism */
 
 #define CREATE _ZN3tbb6detail2r16createERNS0_2d114global_controlE
@@ -60,8 +59,8 @@ static void set_limit(const void *function)
     if (!active || !create || !limit.destroy)
         return;
     threads = active(MAX_PARALLELISM);
-    limit.control =
-        (struct control){.value = threads - threads / PART, .parameter = MAX_PARALLELISM};
+    limit.control = (struct control){.value = threads - threads / CONTENTION_PART,
+                                     .parameter = MAX_PARALLELISM};
     create(&limit.control);
     atomic_store(&limit.is, true);
 }

@@ -31,7 +31,6 @@
 #define SECOND_NS 1000000000u
 #define REST_NS 10000000
 #define FREE_NS (5 * (uint64_t)SECOND_NS)
-#define PART 4 /* one thread of so many rests (section 3.1) */
 
 #define OVER ((uint64_t)1)
 #define CAME ((uint64_t)2)
@@ -67,7 +66,7 @@ static unsigned reduce(const struct rt_page *page, unsigned threads)
     unsigned told = __atomic_load_n(&page->threads, __ATOMIC_RELAXED), correct = threads;
 
     if (contention_is(page, contention_clock()))
-        correct -= threads / PART;
+        correct -= threads / CONTENTION_PART;
     if (rt_page(RT_THREADS) && told > 0 && told < correct)
         correct = told;
     return correct;
@@ -258,7 +257,7 @@ unsigned throttle_region(const void *region, unsigned threads)
     if (!page || atomic_load_explicit(loops_of(region), memory_order_relaxed) ||
         !contention_is(page, contention_clock()))
         return threads;
-    return threads - threads / PART;
+    return threads - threads / CONTENTION_PART;
 }
 
 /* ---- loops ---- */
