@@ -31,9 +31,9 @@
  * for a domain, and so memory has a bound. And so do all tasks in a child of fork(), which has none
  * of the pool's workers; where a task has forked, the child does not return from its function.
  *
- * A task's function returns: it neither throws, nor jumps out of itself, nor ends its thread. It
- * holds no lock of its own while it waits for its children, because the task that runs meanwhile
- * may want the same one.
+ * A task's function returns: it neither throws, nor jumps out of itself, by which the program ends,
+ * nor ends its thread. It holds no lock of its own while it waits for its children, because the
+ * task that runs meanwhile may want the same one.
  *
  * Where a step of Slurm runs under berth, workers stand where berthd's page of the step says
  * (BERTH_RT_PAGE), and follow when the step is moved. Else /sys tells which CPUs share a memory

@@ -63,14 +63,25 @@ static void note_run(struct worker *me, const struct record *record)
         moves_follow(me);
 }
 
-void worker_run(struct worker *me, struct task *task)
+/* Calls the function of a task. One that is left by an exception or longjmp(3), into a task that
+ * waited on the same stack, has not ended and never will: this ends the program here, where the
+ * other one returns, instead of waiting for ever. */
+static void call(struct worker *me, struct record *record, berth_task_function *function,
+                 const void *arguments)
 {
     struct record *before = me->current;
 
-    task->record.home = me;
-    me->current = &task->record;
-    task->function(task->arguments);
+    me->current = record;
+    function(arguments);
+    if (me->current != record)
+        abort();
     me->current = before;
+}
+
+void worker_run(struct worker *me, struct task *task)
+{
+    task->record.home = me;
+    call(me, &task->record, task->function, task->arguments);
     note_run(me, &task->record);
     if (record_returned(&task->record))
         end_task(me, task);
@@ -78,13 +89,11 @@ void worker_run(struct worker *me, struct task *task)
 
 void worker_run_at_once(struct worker *me, berth_task_function *function, const void *arguments)
 {
-    struct record record, *before = me->current;
+    struct record record;
 
-    record_begin(&record, before, me);
-    me->current = &record;
-    function(arguments);
+    record_begin(&record, me->current, me);
+    call(me, &record, function, arguments);
     worker_wait(me, &record);
-    me->current = before;
     note_run(me, &record);
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -115,11 +116,56 @@ static void test_in_task(void **state)
     end_pool();
 }
 
+/* ---- tasks that are left ---- */
+
+static jmp_buf outer;
+
+static void leave(const void *nothing)
+{
+    (void)nothing;
+    longjmp(outer, 1);
+}
+
+/* Waits for a task that does not return, on the same stack as there is one worker only. */
+static void be_jumped_into(const void *nothing)
+{
+    (void)nothing;
+    if (setjmp(outer) == 0) {
+        berth_task(leave, NULL, 0);
+        berth_task_wait();
+    }
+}
+
+static void run_left_task(void)
+{
+    struct berth_tasks_options options = {.size = sizeof(options), .workers = 1};
+
+    alarm(PATIENCE_S);
+    signal(SIGABRT, SIG_DFL);
+    berth_tasks_run(berth_tasks_start(&options), be_jumped_into, NULL, 0);
+    _exit(0);
+}
+
+/* That ends the program, and it does not wait for ever for a task that will not end. */
+static void test_left(void **state)
+{
+    pid_t child = fork();
+    int how = -1;
+
+    (void)state;
+    if (child == 0)
+        run_left_task();
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFSIGNALED(how));
+    assert_int_equal(WTERMSIG(how), SIGABRT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outside),
         cmocka_unit_test(test_in_task),
+        cmocka_unit_test(test_left),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
