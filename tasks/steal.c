@@ -103,10 +103,8 @@ static bool is_busy(const struct domain *domain)
 
 static struct task *from_list(struct worker *me, struct domain *domain)
 {
-    struct task *task = NULL;
+    struct task *task = queues_take(domain);
 
-    if (is_busy(domain) || load_u32(&domain->waiting) > load_u32(&domain->members))
-        task = queues_take(domain);
     if (task) {
         count(&me->counts.steals);
         count(&me->counts.remote);
@@ -114,22 +112,30 @@ static struct task *from_list(struct worker *me, struct domain *domain)
     return task;
 }
 
-static struct task *from_domain(struct worker *me, struct domain *domain, bool last)
+/* Takes what another domain can spare: its workers take up as many tasks as they are next, and
+ * those have their place there. */
+static struct task *from_domain(struct worker *me, unsigned number, bool last)
 {
     struct berth_tasks *pool = me->pool;
+    struct domain *domain = pool->domain[number];
+    int64_t members = load_u32(&domain->members);
     bool any = last && is_busy(domain);
-    struct task *task = from_list(me, domain);
+    struct task *task = NULL;
 
-    if (!task && pool->stealing.domains && (any || stealability(pool, domain)))
+    if (any || load_u32(&domain->waiting) > members)
+        task = from_list(me, domain);
+    if (!task && pool->stealing.domains &&
+        (any || (stealability(pool, domain) && queues_tasks(pool, number) > members)))
         task = from_members(me, domain, any);
     return task;
 }
 
 /* One more task for a worker of the own domain: of the lists only those that are more than their
  * domain can run, since they have their place there. */
-static struct task *one_more(struct worker *me, struct domain *domain, bool waited_for)
+static struct task *one_more(struct worker *me, unsigned number, bool waited_for)
 {
-    return waited_for ? from_domain(me, domain, false) : from_members(me, domain, false);
+    return waited_for ? from_domain(me, number, false)
+                      : from_members(me, me->pool->domain[number], false);
 }
 
 /* Brings tasks for the others of the own domain: one for each who has nothing to do, or half of
@@ -145,7 +151,7 @@ static void bring_more(struct worker *me, unsigned number)
     struct task *first = NULL, *last = NULL, *task;
     unsigned n = 0;
 
-    while (n < most && n < SHARED_MOST && (task = one_more(me, pool->domain[number], n < others))) {
+    while (n < most && n < SHARED_MOST && (task = one_more(me, number, n < others))) {
         task->next = NULL;
         if (last)
             last->next = task;
@@ -170,7 +176,7 @@ static struct task *from_others(struct worker *me, bool last)
 
         if (pool->domain[number] == mine)
             continue;
-        task = from_domain(me, pool->domain[number], last);
+        task = from_domain(me, number, last);
         if (task && pool->stealing.domains)
             bring_more(me, number);
     }

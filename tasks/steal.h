@@ -4,6 +4,8 @@
  * of a domain at a time looks in others. It brings more, too: a task for each of its own domain who
  * has nothing to do (Porterfield 2012, section 2.3), or half of what waits there, at most 64.
  *
+ * It goes where more tasks wait than there are workers, who take up that many next.
+ *
  * The thesis lets a queue below the threshold alone. Then a program that creates one task at a time
  * would run on one core: before it sleeps, a worker takes what there is, in another domain only
  * where nobody there has nothing to do himself. */

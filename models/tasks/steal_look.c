@@ -47,8 +47,19 @@ static uint32_t choose_threshold(struct run *run, uint32_t me)
     return victim_among(run, me, 0, run->workers, is_last_look(run, &run->worker[me]));
 }
 
-/* Another domain is for one worker at a time, who brings what all of them can then take at home;
- * but for the last look, which is for a domain in which nobody has nothing to do himself. */
+/* Says whether more tasks wait in a domain than its workers take up next. */
+static bool has_spare(const struct run *run, const struct domain *domain)
+{
+    size_t tasks = 0;
+
+    for (uint32_t w = domain->first; w < domain->first + domain->n; w++)
+        tasks += run->queue[w].n;
+    return tasks > domain->n;
+}
+
+/* Another domain is for one worker at a time, who brings what all of them can then take at home,
+ * and only what that one can spare; but for the last look, which is for a domain in which nobody
+ * has nothing to do himself. */
 static uint32_t choose_outside(struct run *run, uint32_t me, bool last)
 {
     uint32_t domains = (uint32_t)run->program->domains, from = any(run, domains), victim = NOBODY;
@@ -59,7 +70,7 @@ static uint32_t choose_outside(struct run *run, uint32_t me, bool last)
     for (uint32_t i = 0; i < domains && victim == NOBODY; i++) {
         const struct domain *of = &run->domain[(from + i) % domains];
 
-        if (of != mine)
+        if (of != mine && (last || has_spare(run, of)))
             victim = victim_among(run, me, of->first, of->n, last && !of->idle);
     }
     if (victim != NOBODY)

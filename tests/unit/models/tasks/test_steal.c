@@ -194,7 +194,7 @@ static void test_remote(void **state)
         double others = (double)(domains - 1) / (double)domains;
 
         assert_float_equal(remote_share(&random), others, 0.06);
-        assert_true(remote_share(&topology) < 0.035 * others);
+        assert_true(remote_share(&topology) < 0.02 * others);
         assert_true(topology.remote < random.remote / 8);
     }
 }
