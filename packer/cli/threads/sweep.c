@@ -71,17 +71,20 @@ static int read_thresholds(struct json_object *input, unsigned t_step,
 }
 
 int sweep_thresholds(const char *path, unsigned t_step, struct reinforce_thresholds *thresholds,
-                     struct berth_error *err)
+                     unsigned *cores, struct berth_error *err)
 {
     static const char *const others[] = {"from", "sweeps", "rule"};
     struct json_object *input = ctl_input_read(path, err);
     int rc = -1;
 
     *thresholds = (struct reinforce_thresholds){NAN, NAN, NAN, NAN, NAN};
+    *cores = 0;
     if (input) {
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
             json_asked_note(input, others[i]);
         rc = read_thresholds(input, t_step, thresholds, err);
+        if (rc == 0)
+            rc = json_get_u32(input, "cores", JSON_OPTIONAL, cores, err);
         ctl_input_tell_unread(ctl_input_name(path), input, rc == 0);
         json_object_put(input);
     }
@@ -132,6 +135,7 @@ struct sweeps {
     size_t n, room;
     struct reinforce_sweep *sweep; /* [n], each with points of its own */
     unsigned step;                 /* of the first */
+    unsigned cores;                /* of all; 0: none says that */
 };
 
 static void sweeps_free(struct sweeps *sweeps)
@@ -160,6 +164,22 @@ static int read_points(struct json_object *list, struct reinforce_point *point,
     return 0;
 }
 
+/* Use of the CPUs is in percent of the cores, and what happens per second depends on how many there
+ * are: sweeps on other cores say nothing of these. 0, or -1 and err. */
+static int check_cores(struct sweeps *sweeps, struct json_object *object, struct berth_error *err)
+{
+    uint32_t cores = 0;
+
+    if (json_get_u32(object, "cores", JSON_OPTIONAL, &cores, err) < 0)
+        return -1;
+    if (cores > 0 && sweeps->cores > 0 && cores != sweeps->cores)
+        return berth_error_set(err, "cores: %u: %u expected, as in a sweep before", cores,
+                               sweeps->cores);
+    if (cores > 0)
+        sweeps->cores = cores;
+    return 0;
+}
+
 static int add_sweep(struct sweeps *sweeps, struct json_object *object, struct berth_error *err)
 {
     struct reinforce_point *point;
@@ -169,6 +189,7 @@ static int add_sweep(struct sweeps *sweeps, struct json_object *object, struct b
     if (!json_object_is_type(object, json_type_object))
         return berth_error_set(err, "a sweep of --record expected");
     if (json_get_u32(object, "step", JSON_REQUIRED, &step, err) < 0 ||
+        check_cores(sweeps, object, err) < 0 ||
         ctl_input_list(object, "points", json_type_object, &list, err) < 0)
         return -1;
     if (step == 0)
@@ -216,6 +237,8 @@ static struct json_object *answer(const struct sweeps *sweeps)
     json_add(output, "thresholds", sweep_thresholds_json(&found));
     json_add_u64(output, "step", sweeps->step);
     json_add_u64(output, "sweeps", sweeps->n);
+    if (sweeps->cores > 0)
+        json_add_u64(output, "cores", sweeps->cores);
     json_add(output, "from", sweep_thresholds_json(&from));
     json_add_text(output, "rule", RULE);
     return output;

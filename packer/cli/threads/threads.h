@@ -35,9 +35,10 @@ unsigned threads_parameter(const struct threads_args *args, unsigned threads);
 int threads_dry_run(const struct threads_args *args, const struct reinforce_rules *rules);
 
 /* Thresholds as a file has them: those of --learn, or written by hand. t_step: of the search; rises
- * that were learnt for another step are taken in proportion. 0, or -1 and err. */
+ * that were learnt for another step are taken in proportion. *cores: of how many they were learnt;
+ * 0: the file does not say. 0, or -1 and err. */
 int sweep_thresholds(const char *path, unsigned t_step, struct reinforce_thresholds *thresholds,
-                     struct berth_error *err);
+                     unsigned *cores, struct berth_error *err);
 struct json_object *sweep_thresholds_json(const struct reinforce_thresholds *thresholds);
 
 /* Appends a sweep, of points with threads rising, to a file, as a line of JSON. 0, or -1 and err.

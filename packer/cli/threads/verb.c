@@ -10,6 +10,7 @@
 #include "packer/base/array.h"
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
+#include "packer/cli/common/input.h"
 #include "packer/cli/threads/census.h"
 #include "packer/cli/threads/probe.h"
 #include "packer/cli/threads/threads.h"
@@ -278,6 +279,19 @@ static int run(struct search *search)
     return args->json ? ctl_print_json(answer(search, stored)) : 0;
 }
 
+static int read_thresholds(const struct threads_args *args, struct reinforce_rules *rules,
+                           struct berth_error *err)
+{
+    unsigned cores;
+
+    if (sweep_thresholds(args->thresholds, rules->t_step, &rules->thresholds, &cores, err) < 0)
+        return -1;
+    if (cores > 0 && cores != rules->cores)
+        return berth_error_set(err, "%s: learnt on %u cores, and it will have %u (--cores)",
+                               ctl_input_name(args->thresholds), cores, rules->cores);
+    return 0;
+}
+
 int ctl_threads(int argc, char **argv)
 {
     struct threads_args args;
@@ -294,8 +308,7 @@ int ctl_threads(int argc, char **argv)
                                             (unsigned)args.most,
                                             (unsigned)args.step,
                                             {NAN, NAN, NAN, NAN, NAN}};
-    if (args.thresholds &&
-        sweep_thresholds(args.thresholds, search.rules.t_step, &search.rules.thresholds, &err) < 0)
+    if (args.thresholds && read_thresholds(&args, &search.rules, &err) < 0)
         return ctl_fail("threads", "%s", err.text);
     if (args.dry_run)
         return threads_dry_run(&args, &search.rules);

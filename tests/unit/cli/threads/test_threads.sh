@@ -150,6 +150,9 @@ threads --learn "$dir/real"
 ends 0
 grep -q '"from":{"cpu_util_delta":[0-9.]*,"lock":3.0,"lock_delta":3.0,' "$dir/out" || bad 'threads --learn' 'three knees of LOCK' "$(cat "$dir/out")"
 sed 's/"cpu_util_delta":[^,]*,/"cpu_util_delta":-100,/' "$dir/out" >"$dir/learnt-here"
+refuses '' 1 "$dir/learnt-here: learnt on 2 cores, and it will have 4" threads --cores 4 --thresholds "$dir/learnt-here" -- true
+sed 's/"cores":2/"cores":4/' "$dir/real" >"$dir/elsewhere"
+refuses '' 1 'elsewhere:1: cores: 4: 2 expected, as in a sweep before' threads --learn "$dir/real" "$dir/elsewhere"
 threads --json --cores 2 --min 2 --max 16 --step 2 --thresholds "$dir/learnt-here" -- "$own" '{n}' 6
 ends 0
 has out '{"threads":6,"n":6,"ended":"lock",'
