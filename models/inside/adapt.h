@@ -151,6 +151,7 @@ void adapt_policies(const struct adapt_question *question, const struct adapt_li
 /* ---- coefficients of one's own ---- */
 
 #define ADAPT_PAIRS_MIN 30 /* fewer say nothing about six coefficients */
+#define ADAPT_FOLDS 12
 
 enum adapt_fit_status { ADAPT_FITTED, ADAPT_TOO_FEW, ADAPT_DEPENDENT };
 
@@ -158,6 +159,8 @@ struct adapt_fit {
     double coefficient[ADAPT_PAAP]; /* the constant first */
     double r2;                      /* adjusted */
     double smape;                   /* eq. 6.2, percent */
+    double unseen_smape; /* the same of runs that are not fitted to, ADAPT_FOLDS-fold: 100 less it
+                            is the paper's accuracy (Tables 6.3, 6.5). NAN: the others do not say */
 };
 
 /* Fit by least squares: y[i] = c[0] + sum of c[j] * x[i * k + j - 1], n rows of k <= 5 predictors.

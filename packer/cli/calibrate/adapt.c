@@ -178,6 +178,7 @@ static void add_fit(struct json_object *adapt, const struct rows *rows, const st
     json_add_u64(quality, "runs", rows->n);
     json_add_number(quality, "r2", is->r2);
     json_add_double(quality, "smape", is->smape);
+    json_add_number(quality, "unseen_smape", is->unseen_smape);
     snprintf(key, sizeof(key), "%s_fit", rows->name);
     json_add(adapt, key, quality);
 }

@@ -29,7 +29,7 @@ runs() {
 fits() { # CONDITION: awk's, on $1 to $6 (paap), $7 to $9 (pacc), $10 (R2) and $11 (sMAPE) of the pairs
     tr -d '{}" ' <"$dir/out" | sed 's/[][]/ /g' | awk '
         { split($0, part, " "); split(part[2], p, ","); split(part[4], c, ",")
-          r2 = part[3]; sub(/.*r2:/, "", r2); sub(/,.*/, "", r2); smape = part[3]; sub(/.*smape:/, "", smape); sub(/,.*/, "", smape)
+          r2 = part[3]; sub(/.*r2:/, "", r2); sub(/,.*/, "", r2); smape = part[3]; sub(/.*,smape:/, "", smape); sub(/,.*/, "", smape)
           print p[1], p[2], p[3], p[4], p[5], p[6], c[1], c[2], c[3], r2, smape }' >"$dir/figures"
     awk "{ if (!($1)) exit 1 }" "$dir/figures" || bad 'calibrate --adapt' "$1" "$(cat "$dir/figures" "$dir/out" "$dir/err")"
 }
@@ -40,7 +40,7 @@ run '' calibrate --adapt "$dir/exact"
 [ $status -eq 0 ] || bad 'calibrate --adapt' 'status 0' "$(cat "$dir/err")"
 fits "$(near 1 65.2 .001) && $(near 2 -.6 .001) && $(near 3 -.8 .001) && $(near 4 -9.6 .001) && $(near 5 -10.2 .001) && $(near 6 7.8 .001)"
 fits "$(near 7 18.6 .001) && $(near 8 -.3 .001) && $(near 9 32.5 .001) && \$10 > .9999 && \$11 < .01"
-grep -q '"paap_fit":{"runs":30,"r2":.*"source":"'"$dir/exact"'"}}' "$dir/out" || bad 'calibrate --adapt' 'runs and source' "$(cat "$dir/out")"
+grep -q '"paap_fit":{"runs":30,"r2":.*"smape":.*"unseen_smape":.*"source":"'"$dir/exact"'"}}' "$dir/out" || bad 'calibrate --adapt' 'runs and source' "$(cat "$dir/out")"
 
 # The model takes them as they are
 coefficients=$(sed 's/^{"adapt"://; s/}$//' "$dir/out")

@@ -262,15 +262,32 @@ static void test_fit(void **state)
     assert_int_equal(adapt_fit(30, 5, x[0], y, &fit), ADAPT_FITTED);
     for (size_t j = 0; j < ADAPT_PAAP; j++)
         assert_true(fabs(fit.coefficient[j] - adapt_pusukuri.paap[j]) < 1e-6);
-    assert_true(near(fit.r2, 1) && near(fit.smape, 0));
+    assert_true(near(fit.r2, 1) && near(fit.smape, 0) && near(fit.unseen_smape, 0));
     for (size_t i = 0; i < 200; i++)
         y[i] += 5 * noise_normal(&noise);
     assert_int_equal(adapt_fit(200, 5, x[0], y, &fit), ADAPT_FITTED);
     assert_true(fabs(fit.coefficient[1] + 0.6) < .1 && fabs(fit.coefficient[2] + 0.8) < .2);
     assert_true(fit.r2 > .7 && fit.r2 < .95 && fit.smape > 3 && fit.smape < 15);
+    assert_true(fit.unseen_smape > fit.smape && fit.unseen_smape < 1.2 * fit.smape);
+    assert_int_equal(adapt_fit(30, 5, x[0], y, &fit), ADAPT_FITTED);
+    assert_true(fit.unseen_smape > 1.2 * fit.smape); /* six coefficients of thirty runs */
     for (size_t i = 0; i < 200; i++)
         x[i][3] = 4;
     assert_int_equal(adapt_fit(200, 5, x[0], y, &fit), ADAPT_DEPENDENT);
+}
+
+/* What only one run shows cannot be fitted without it. */
+static void test_fit_of_one(void **state)
+{
+    double x[30] = {0}, y[30];
+    struct adapt_fit fit;
+
+    (void)state;
+    x[7] = 1;
+    for (int i = 0; i < 30; i++)
+        y[i] = 10 + i % 3 + x[i];
+    assert_int_equal(adapt_fit(30, 1, x, y, &fit), ADAPT_FITTED);
+    assert_true(isnan(fit.unseen_smape) && fit.smape > 0);
 }
 
 /* Of one predictor by hand: y = 1, 3, 2 at x = 0, 1, 2, ten times. */
@@ -303,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_candidates),
         cmocka_unit_test(test_fit),
         cmocka_unit_test(test_fit_by_hand),
+        cmocka_unit_test(test_fit_of_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
