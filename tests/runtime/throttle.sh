@@ -10,7 +10,7 @@ board_tool=${page_tool%page}board
 plain='dynamic guided any-dynamic any-guided runtime unsigned inner-dynamic inner-guided inner-any inner-runtime inner-ull inner-ull-guided inner-ull-runtime'
 kinds="$plain ordered across nowait few nested alone tasks taskloop late lone cancelled"
 # A child of a process whose libgomp has threads can have no regions, one of libomp's none within a loop. Behind a region that was cancelled
-# libomp 14 leaves out iterations, or hangs.
+# libomp 14 leaves out iterations, or hangs; and it hangs in the 24th loop that is cancelled, with the library or without.
 case $compiler in gcc*) kinds="$kinds fork" ;; *) kinds="$kinds between" ;; esac
 
 [ -x "$board_tool" ] || { echo "no $board_tool"; exit 99; }
