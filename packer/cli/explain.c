@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* explain - `berthctl explain JOB[.STEP]`: what berth did with a step, why, and what that gains, in
- * three lines; with -v its life as sentences, stage by stage in the order of the way of the data.
- * Every figure comes from berthd's answer; what it does not know is said to be unknown. */
+ * three lines, and one about what was asked for inside it; with -v its life as sentences, stage by
+ * stage in the order of the way of the data. Every figure comes from berthd's answer; what it does
+ * not know is said to be unknown. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -307,7 +308,8 @@ static int put_paragraph(const struct paragraph *paragraph, struct json_object *
 static const struct line {
     const char *title; /* NULL: the step's id */
     void (*say)(FILE *out, struct json_object *step);
-} lines[] = {{NULL, explain_what}, {"why", explain_why}, {"gain", explain_gain}};
+} lines[] = {
+    {NULL, explain_what}, {"why", explain_why}, {"gain", explain_gain}, {"inside", explain_inside}};
 
 static int put_summary(struct json_object *step, size_t columns)
 {
@@ -322,8 +324,9 @@ static int put_summary(struct json_object *step, size_t columns)
             free(text);
             return ctl_fail("explain", "%m");
         }
-        ctl_put_paragraph(stdout, lines[i].title ? lines[i].title : ctl_text(step, "id"), INDENT,
-                          text, columns);
+        if (size > 0)
+            ctl_put_paragraph(stdout, lines[i].title ? lines[i].title : ctl_text(step, "id"),
+                              INDENT, text, columns);
         free(text);
     }
     return 0;

@@ -181,3 +181,22 @@ void explain_prefetch(FILE *out, struct json_object *prefetch)
             "[; decided by {by}, ratio {ratio:3}]");
     say_how_often(out, prefetch);
 }
+
+void explain_inside(FILE *out, struct json_object *step)
+{
+    static const char *const words[] = {"faithful", "tranquil", "shuffle", "adapt",   "follow",
+                                        "throttle", "flex",     "locks",   "prefetch"};
+    bool any = false;
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        struct json_object *policy = ctl_object(step, words[i]);
+
+        if (!policy)
+            continue;
+        fprintf(out, "%s%s", any ? "; " : "", words[i]);
+        ctl_say(out, policy,
+                "[ has no effect: {refused}[; it was in effect for {seconds~}]"
+                "|: in effect for {seconds~}|: nothing was changed yet]");
+        any = true;
+    }
+}

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* explain_inside - what was done inside a step, as sentences: `berthctl explain -v`. */
+/* explain_inside - what was done inside a step, as sentences: `berthctl explain`, and with -v. */
 #ifndef BERTH_CLI_EXPLAIN_INSIDE_H
 #define BERTH_CLI_EXPLAIN_INSIDE_H
 
 #include <json-c/json.h>
 #include <stdio.h>
+
+/* Says in one line of each policy that the step, or its site, has asked for whether it is in
+ * effect, was, or why not; nothing where none was asked for. */
+void explain_inside(FILE *out, struct json_object *step);
 
 /* Each says what the object of its word tells (doc/schemas/explain.schema.json). */
 void explain_faithful(FILE *out, struct json_object *faithful);

@@ -84,11 +84,11 @@ const struct conf_key conf_key[] = {
      "off,auto,observe,isolate,edp,size,spread,pack,policy,cores,max-slowdown,mem,threads,tag,"
      "require,verbose",
      WORDS(option_words), FIELD(allow),
-     "What users may ask for with --contention-aware; off, require and verbose always may be. Not "
-     "unless it is written here: faithful, tranquil and adapt, which may give threads another "
-     "scheduling class, shuffle, which gives them their CPUs one by one, follow "
-     "(threads=follow), throttle, flex and locks, which have a library of berth's preloaded, "
-     "and prefetch, which writes registers of the cores that a step has to itself."},
+     "What users may ask for with --contention-aware; off, require and verbose are always allowed. "
+     "These are not allowed unless they are written here: faithful, tranquil and adapt, which may "
+     "give threads another scheduling class; shuffle, which gives them their CPUs one by one; "
+     "follow (threads=follow), throttle, flex and locks, for which a library of berth's is "
+     "preloaded; and prefetch, which writes registers of the cores that a step has to itself."},
     {"isolate_users", LIVE, "", WORDS(NULL), FIELD(isolate_users),
      "Users, by name or number, who may ask for isolate and max-slowdown (* is all), and so in the "
      "next three keys. By default nobody: it is their neighbours who pay. allow takes one of the "

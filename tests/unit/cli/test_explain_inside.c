@@ -170,6 +170,21 @@ static void test_synchronise(void **state)
                 "its cores are in one memory node and cache; changed 0 times");
 }
 
+/* A step's page has a line of all that was asked for, be it refused, and no line without. */
+static void test_line(void **state)
+{
+    (void)state;
+    assert_says(explain_inside, "{\"faithful\":null,\"id\":\"3.0\"}", "");
+    assert_says(explain_inside,
+                "{\"faithful\":{\"refused\":null,\"seconds\":5},\"tranquil\":null,"
+                "\"shuffle\":{\"refused\":\"this node has one package\",\"seconds\":null},"
+                "\"locks\":{\"refused\":null,\"seconds\":null},"
+                "\"prefetch\":{\"refused\":\"it was odd\",\"seconds\":7}}",
+                "faithful: in effect for 0:05; shuffle has no effect: this node has one package; "
+                "locks: nothing was changed yet; prefetch has no effect: it was odd; it was in "
+                "effect for 0:07");
+}
+
 static void test_prefetch(void **state)
 {
     (void)state;
@@ -189,11 +204,12 @@ static void test_prefetch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),  cmocka_unit_test(test_faithful),
-        cmocka_unit_test(test_tranquil), cmocka_unit_test(test_tranquil_memory),
-        cmocka_unit_test(test_shuffle),  cmocka_unit_test(test_adapt),
-        cmocka_unit_test(test_follow),   cmocka_unit_test(test_synchronise),
-        cmocka_unit_test(test_throttle), cmocka_unit_test(test_prefetch),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_faithful),
+        cmocka_unit_test(test_tranquil),    cmocka_unit_test(test_tranquil_memory),
+        cmocka_unit_test(test_shuffle),     cmocka_unit_test(test_adapt),
+        cmocka_unit_test(test_follow),      cmocka_unit_test(test_synchronise),
+        cmocka_unit_test(test_throttle),    cmocka_unit_test(test_prefetch),
+        cmocka_unit_test(test_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
