@@ -27,10 +27,13 @@ static bool is_anothers(const struct step *step)
     return step->request.options.mem != WIRE_MEM_AUTO || inside_tranquil.asked(step);
 }
 
-/* Shall its memory be elsewhere? Not while it is on its way after the step, which has moved. */
+/* Shall its memory be elsewhere? Not while it is on its way after the step, which has moved. Who
+ * takes over finds it where the program put it. */
 static bool is_misplaced(const struct step *step, const struct inside_adapt *adapt)
 {
-    return !is_anothers(step) && !step->memory.running && adapt->deals != deal_is_out(step);
+    if (step->memory.running)
+        return false;
+    return is_anothers(step) ? adapt->dealt : adapt->deals != deal_is_out(step);
 }
 
 /* Is its memory to be dealt, and can it be? Where it is dealt already it stays so, also on one
@@ -62,27 +65,33 @@ static bool decide(struct inside_run *run)
 
 static int enact(struct packer *packer, struct step *step, struct berth_error *err)
 {
-    if (!is_misplaced(step, &step->inside.run->adapt))
+    struct inside_adapt *adapt = &step->inside.run->adapt;
+
+    if (!is_misplaced(step, adapt))
         return 0;
-    if (step->inside.run->adapt.deals)
+    adapt->dealt = adapt->deals && !is_anothers(step);
+    if (adapt->dealt)
         return deal_out(packer, step, err);
     deal_back(packer, step);
     return 0;
 }
 
-/* What tranquil has dealt it takes back itself. */
+/* What tranquil has dealt, or a berthd before this one, tranquil's undo takes back. */
 static int undo(struct packer *packer, struct step *step, struct berth_error *err)
 {
+    struct inside_run *run = step->inside.run;
+
     (void)err;
-    if (!inside_tranquil.asked(step))
+    if (run && run->adapt.dealt)
         deal_back(packer, step);
+    if (run)
+        run->adapt.dealt = false;
     return 0;
 }
 
 static bool in_effect(const struct step *step)
 {
-    return (step->share.adapt.on && !step->share.adapt.why) ||
-           (deal_is_out(step) && !is_anothers(step));
+    return (step->share.adapt.on && !step->share.adapt.why) || step->inside.run->adapt.dealt;
 }
 
 static const char *word_of(const struct step_adapt *adapt)

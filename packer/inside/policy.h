@@ -41,6 +41,7 @@ struct inside_run {
     } faithful;
     struct inside_adapt {
         bool decided, changed, deals;
+        bool dealt; /* and has: it is ADAPT's to take back */
         uint64_t changes;
     } adapt;
     struct inside_tranquil {

@@ -569,6 +569,27 @@ static void test_adapt_leaves_it(void **state)
     assert_on(b, PAGES, PAGES, 0, 0);
 }
 
+/* Where tranquil may take over again it finds the memory where the program put it. */
+static void test_adapt_hands_over(void **state)
+{
+    struct berth_error err = {""};
+    struct bench *b = *state;
+
+    begin_adapt(b);
+    adapt(b, true);
+    assert_on(b, PAGES, PAGES, 0, 0);
+    b->step->request.options.tranquil = true;
+    adapt(b, true);
+    assert_on(b, 2 * PAGES, 0, 0, 0);
+    b->step->request.options.tranquil = false;
+    adapt(b, true);
+    assert_on(b, PAGES, PAGES, 0, 0);
+    b->step->request.options.tranquil = true; /* and ADAPT is asked no more */
+    assert_int_equal(inside_adapt.undo(&b->f->packer, b->step, &err), 0);
+    settle(b);
+    assert_on(b, 2 * PAGES, 0, 0, 0);
+}
+
 /* berthd stops: pages that are not on their way are sent back and waited for. */
 static void test_stop(void **state)
 {
@@ -626,6 +647,7 @@ int main(void)
         TEST(test_stop_in_haste),
         TEST(test_adapt),
         TEST(test_adapt_leaves_it),
+        TEST(test_adapt_hands_over),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
