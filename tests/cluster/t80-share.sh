@@ -65,9 +65,9 @@ t80_who_shares_with_a_stranger_is_not_moved() {
     stop a b c
 }
 
-# sharing_by_adapt [KEY=VALUE..]: berthd divides shared cores by ADAPT; counters are played: each of four threads is ready all the time, and has a
-# CPU for half of it.
-sharing_by_adapt() {
+# adapt_knows [KEY=VALUE..]: berthd knows what two programs do alone, `locked` and `spinning`; counters are played: each of four threads is ready
+# all the time, and has a CPU for half of it.
+adapt_knows() {
     local file=$CLUSTER/berth/played.csv name at
     {
         echo "step,at,instructions,llc_accesses,llc_misses,cpu_ns,user_ns,run_delay_ns,lock_wait_ns,threads"
@@ -79,8 +79,14 @@ sharing_by_adapt() {
     } >"$file"
     daemon_stop berthd
     rm -f "$CLUSTER/berth/profiles.db"
-    berthd_conf startup=100ms first_window=200ms window=200ms "counters_replay=$file" share=adapt learn=on "$@"
+    berthd_conf startup=100ms first_window=200ms window=200ms "counters_replay=$file" learn=on allow=auto,tag,adapt,faithful "$@"
     berthd_start
+    start first -c2 --contention-aware=tag=spinning
+    wait_for 20 at_least 3 explained first .observe.counts.windows
+    stop first
+    wait_for 20 has_learned || fail "nothing was learned"
+    alone spinning 0 0
+    alone locked 0.4 1.2
 }
 
 # alone TAG SYSTEM LOCK: what the program does alone, per second: four threads.
@@ -102,25 +108,32 @@ has_learned() {
     [ -n "$(machine_type)" ]
 }
 
+# What ADAPT says of a and b, or why nothing. Where a job has just ended on these cores nobody knows for a moment whose they are.
+both_configurations() {
+    echo "$(explained a '.adapt | .configuration // .why') $(explained b '.adapt | .configuration // .why')"
+}
+
 t80_adapt_gives_parts_or_all_cores() {
-    sharing_by_adapt "allow=auto,tag,adapt,faithful"
-    start first -c2 --contention-aware=tag=spinning
-    wait_for 20 at_least 3 explained first .observe.counts.windows
-    stop first
-    wait_for 20 has_learned || fail "nothing was learned"
-    alone spinning 0 0
-    alone locked 0.4 1.2
+    adapt_knows share=adapt
     start a -p shared -c2 --contention-aware=tag=spinning
     start b -p shared -c2 --contention-aware=tag=spinning
-    same "two that only compute" "$(explained a '.adapt.configuration') $(explained b '.adapt.configuration')" "all all"
-    same "cores" "$(cpus_of a) $(cpus_of b)" "0-1 0-1"
+    soon "two that only compute" "all all" both_configurations
+    soon "cores" "0-1 0-1" eval 'echo "$(cpus_of a) $(cpus_of b)"'
     same "what they are given beside" "$(explained b '.adapt | "\(.programs) \(.faithful) \(.interleave) \(.memory)"')" "alone false false local"
     wait_for 20 at_least 10 explained b .observe.counts.windows
     same "their classes" "$(policies_of a)$(policies_of b)" "0 0 "
     stop a b
+    start a -p shared -c2 --contention-aware=tag=locked
+    start b -p shared -c2 --contention-aware=tag=spinning
+    soon "one that computes, as it comes to one that waits for locks" "all all" both_configurations
+    soon "cores" "0-1 0-1" eval 'echo "$(cpus_of a) $(cpus_of b)"'
+    soon "one class for both" "3 3 " eval 'echo "$(policies_of a)$(policies_of b)"'
+    stop b
+    soon "its class, alone" "0 " policies_of a
+    stop a
     start c -p shared -c2 --contention-aware=tag=locked
     start d -p shared -c2 --contention-aware=tag=locked
-    same "two that wait for locks" "$(explained c .adapt.configuration) $(explained d .adapt.configuration)" "sets sets"
+    soon "two that wait for locks" "sets sets" eval 'echo "$(explained c .adapt.configuration) $(explained d .adapt.configuration)"'
     soon "a part each" "0 1 " eval '(cpus_of c; cpus_of d) | sort | tr "\n" " "'
     soon "classes" "3 3 " eval 'echo "$(policies_of c)$(policies_of d)"'
     same "told" "$(explained d .faithful.class)" batch
@@ -131,4 +144,32 @@ t80_adapt_gives_parts_or_all_cores() {
     soon "nothing is known of it" "0 1 " eval '(cpus_of c; cpus_of e) | sort | tr "\n" " "'
     has "$(explained c .adapt.why)" "was not counted yet"
     stop c e
+}
+
+# overlapping TAG: a job with two steps on its two cores, a and b, that ask for `adapt`.
+overlapping() {
+    local step="srun --overlap --contention-aware=adapt,tag=$1 $STAND"
+    batch j -n1 -c2 --contention-aware <<<"export SRUN_CPUS_PER_TASK=2
+$step a &
+until [ -s $CLUSTER/out/a.id ]; do sleep 0.1; done
+$step b &
+wait"
+    running a
+    running b
+}
+
+t80_overlapping_steps_ask_for_adapt() {
+    adapt_knows share=need
+    overlapping spinning
+    soon "two that only compute" "all all" both_configurations
+    soon "cores" "0-1 0-1" eval 'echo "$(cpus_of a) $(cpus_of b)"'
+    touch "$CLUSTER/out/a.stop" "$CLUSTER/out/b.stop"
+    finish j
+    rm -f "$CLUSTER/out"/[ab].*
+    overlapping locked
+    soon "two that wait for locks" "sets sets" both_configurations
+    soon "a part each" "0 1 " eval '(cpus_of a; cpus_of b) | sort | tr "\n" " "'
+    soon "classes" "3 3 " eval 'echo "$(policies_of a)$(policies_of b)"'
+    touch "$CLUSTER/out/a.stop" "$CLUSTER/out/b.stop"
+    finish j
 }
