@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Tests of the preload library and of libberth_tasks in which threads give up their CPU between any two atomic operations (yields.h): barriers,
-# throttled loops, tasks, sleeping workers, cohorts. That a lost wake-up would be seen is shown first.
+# throttled loops, tasks, sleeping workers, cohorts, condition variables. That a lost wake-up would be seen is shown first.
 set -u
 srcdir=$(cd "${srcdir:-.}" && pwd)
 work=$(mktemp -d) || exit 99
@@ -73,5 +73,16 @@ for word in sum kinds mixed conditions cancelled forks destroyed reused spins; d
     said=$(timeout 300 "$work/locks" $word 2>&1) && echo "ok - locks: $word" && continue
     echo "not ok - locks: $word: $said"
     failed=1
+done
+
+# ---- condition variables and barriers, as programs call them ----
+build sync "$srcdir/tests/runtime/sync.c" "$srcdir"/runtime/*.[cS] "$srcdir/blackboard/reader.c"
+(cd "$work" && "$page" make page features=12) || exit 99
+for nodes in '*2' '~3'; do
+    for word in pending barrier destroy queue herd destroy-cond cancel users; do
+        said=$(BERTH_RT_NODES=$nodes timeout 300 "$work/sync" $word 2>&1) && echo "ok - sync, $nodes: $word" && continue
+        echo "not ok - sync, $nodes: $word: $said"
+        failed=1
+    done
 done
 exit $failed
