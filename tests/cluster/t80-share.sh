@@ -108,32 +108,32 @@ has_learned() {
     [ -n "$(machine_type)" ]
 }
 
-# What ADAPT says of a and b, or why nothing. Where a job has just ended on these cores nobody knows for a moment whose they are.
-both_configurations() {
-    echo "$(explained a '.adapt | .configuration // .why') $(explained b '.adapt | .configuration // .why')"
+# configurations NAME NAME: what ADAPT says of two steps, or why nothing. Where a job has just ended on their cores nobody knows for a moment whose these are.
+configurations() {
+    echo "$(explained "$1" '.adapt | .configuration // .why') $(explained "$2" '.adapt | .configuration // .why')"
 }
 
 t80_adapt_gives_parts_or_all_cores() {
     adapt_knows share=adapt
     start a -p shared -c2 --contention-aware=tag=spinning
     start b -p shared -c2 --contention-aware=tag=spinning
-    soon "two that only compute" "all all" both_configurations
+    soon "two that only compute" "all all" configurations a b
     soon "cores" "0-1 0-1" eval 'echo "$(cpus_of a) $(cpus_of b)"'
     same "what they are given beside" "$(explained b '.adapt | "\(.programs) \(.faithful) \(.interleave) \(.memory)"')" "alone false false local"
     wait_for 20 at_least 10 explained b .observe.counts.windows
     same "their classes" "$(policies_of a)$(policies_of b)" "0 0 "
     stop a b
-    start a -p shared -c2 --contention-aware=tag=locked
-    start b -p shared -c2 --contention-aware=tag=spinning
-    soon "one that computes, as it comes to one that waits for locks" "all all" both_configurations
-    soon "cores" "0-1 0-1" eval 'echo "$(cpus_of a) $(cpus_of b)"'
-    soon "one class for both" "3 3 " eval 'echo "$(policies_of a)$(policies_of b)"'
-    stop b
-    soon "its class, alone" "0 " policies_of a
-    stop a
+    start f -p shared -c2 --contention-aware=tag=locked
+    start g -p shared -c2 --contention-aware=tag=spinning
+    soon "one that computes, as it comes to one that waits for locks" "all all" configurations f g
+    soon "cores" "0-1 0-1" eval 'echo "$(cpus_of f) $(cpus_of g)"'
+    soon "one class for both" "3 3 " eval 'echo "$(policies_of f)$(policies_of g)"'
+    stop g
+    soon "its class, alone" "0 " policies_of f
+    stop f
     start c -p shared -c2 --contention-aware=tag=locked
     start d -p shared -c2 --contention-aware=tag=locked
-    soon "two that wait for locks" "sets sets" eval 'echo "$(explained c .adapt.configuration) $(explained d .adapt.configuration)"'
+    soon "two that wait for locks" "sets sets" configurations c d
     soon "a part each" "0 1 " eval '(cpus_of c; cpus_of d) | sort | tr "\n" " "'
     soon "classes" "3 3 " eval 'echo "$(policies_of c)$(policies_of d)"'
     same "told" "$(explained d .faithful.class)" batch
@@ -161,13 +161,13 @@ wait"
 t80_overlapping_steps_ask_for_adapt() {
     adapt_knows share=need
     overlapping spinning
-    soon "two that only compute" "all all" both_configurations
+    soon "two that only compute" "all all" configurations a b
     soon "cores" "0-1 0-1" eval 'echo "$(cpus_of a) $(cpus_of b)"'
     touch "$CLUSTER/out/a.stop" "$CLUSTER/out/b.stop"
     finish j
-    rm -f "$CLUSTER/out"/[ab].*
+    rm -f "$CLUSTER/out"/[ab].* # they are waited for once more
     overlapping locked
-    soon "two that wait for locks" "sets sets" both_configurations
+    soon "two that wait for locks" "sets sets" configurations a b
     soon "a part each" "0 1 " eval '(cpus_of a; cpus_of b) | sort | tr "\n" " "'
     soon "classes" "3 3 " eval 'echo "$(policies_of a)$(policies_of b)"'
     touch "$CLUSTER/out/a.stop" "$CLUSTER/out/b.stop"
