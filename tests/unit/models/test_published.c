@@ -459,7 +459,7 @@ static void print_steal(void)
          mean_miss_ratio(STEAL_THRESHOLD));
     line("V T4.2", "remote, random, 24 workers (inputs assumed)", ".5", "0.54", "match", "%.2f",
          (double)random.remote / (double)random.steals);
-    line("V T4.3", "remote, by topology (inputs assumed)", "0", "0.02", "close", "%.2f",
+    line("V T4.3", "remote, by topology (inputs assumed)", "0", "0.01", "close", "%.2f",
          (double)topology.remote / (double)topology.steals);
 }
 
