@@ -10,9 +10,11 @@
 #include "packer/bill/bill.h"
 #include "packer/observe/window.h"
 
-/* Reads the step's threads. An empty list: they cannot be read. */
-static void read_threads(struct packer *packer, const struct step *step, struct thread_list *list)
+/* Reads the step's threads. An empty list: they cannot be read. Returns the CPU seconds that it
+ * took. */
+static double read_threads(struct packer *packer, const struct step *step, struct thread_list *list)
 {
+    uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     pid_t *pid = NULL;
     size_t n;
 
@@ -20,11 +22,19 @@ static void read_threads(struct packer *packer, const struct step *step, struct 
     if (enforce_step_pids(&packer->enforce, &step->body, &pid, &n) == 0)
         thread_times_read(&packer->root, counters_locks(packer->counters), n, pid, list);
     free(pid);
+    return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns) / 1e9;
 }
 
-static size_t readings(const struct burst *burst)
+static size_t readings(const struct burst_plan *plan)
 {
-    return burst->plan.readings ? burst->plan.readings : BURST_READINGS;
+    return plan->readings ? plan->readings : BURST_READINGS;
+}
+
+double burst_interval_s(const struct burst_plan *plan, double threads_s)
+{
+    double least_s = 2 * threads_s / BURST_THREADS_SHARE;
+
+    return fmax(plan->interval_s, least_s / (double)readings(plan));
 }
 
 /* Returns what the step was billed until now, in joules; NAN: it is not metered. What a model of
@@ -50,7 +60,8 @@ void burst_begin(struct packer *packer, struct step *step, struct burst *burst,
     burst->earlier = (struct thread_list){.n = 0};
     burst->plan = *plan;
     if (plan->by_thread)
-        read_threads(packer, step, &burst->earlier);
+        burst->plan.interval_s =
+            burst_interval_s(plan, read_threads(packer, step, &burst->earlier));
     thread_times_forget_but(locks, &before, &burst->earlier); /* they have ended */
     thread_list_free(&before);
     burst->running = true;
@@ -58,7 +69,7 @@ void burst_begin(struct packer *packer, struct step *step, struct burst *burst,
     burst->n = 0;
     burst->before_j = plan->energy ? billed_j(packer, step) : NAN;
     burst->gaps = step->bill.gaps;
-    burst->next_s = clock_s() + plan->interval_s;
+    burst->next_s = clock_s() + burst->plan.interval_s;
 }
 
 static void finish(struct packer *packer, struct step *step, struct burst *burst)
@@ -84,13 +95,13 @@ bool burst_turn(struct packer *packer, struct step *step, struct burst *burst)
 
     if (burst_due(burst) > 0)
         return false;
-    burst->running = window_read(packer, step, &now) == 0 && burst->n < readings(burst);
+    burst->running = window_read(packer, step, &now) == 0 && burst->n < readings(&burst->plan);
     if (!burst->running)
         return false;
     rates_window(&burst->last, &now, &burst->window[burst->n++]);
     burst->last = now;
     burst->next_s = clock_s() + burst->plan.interval_s;
-    burst->running = burst->n < readings(burst);
+    burst->running = burst->n < readings(&burst->plan);
     if (!burst->running)
         finish(packer, step, burst);
     return !burst->running;

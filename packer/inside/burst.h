@@ -17,6 +17,7 @@
 #include "packer/steps/packer.h"
 
 #define BURST_READINGS 10
+#define BURST_THREADS_SHARE 0.01 /* of a core, that reading its threads may take in a burst */
 
 /* What a policy wants to know. */
 struct burst_plan {
@@ -40,6 +41,11 @@ struct burst { /* all zero: none */
     struct thread_list earlier; /* as it began */
     struct thread_list thread;  /* what each thread did in it, when it is over; by_thread only */
 };
+
+/* Returns the seconds between two readings of a burst that reads threads, which takes threads_s of
+ * CPU time when it begins and as much when it ends: those of its plan, or more, so that a step of
+ * thousands of threads costs no more of a core than one of few. */
+double burst_interval_s(const struct burst_plan *plan, double threads_s);
 
 /* Begins one, with its first reading. Nothing begins where nothing is counted of the step yet. */
 void burst_begin(struct packer *packer, struct step *step, struct burst *burst,

@@ -141,7 +141,7 @@ static double burst_of_policy(struct packer *packer, struct step *step, enum ste
     if (run->why[0])
         return -1;
     burst_begin(packer, step, burst, &policy->plan);
-    return policy->plan.interval_s;
+    return burst->running ? burst_due(burst) : policy->plan.interval_s;
 }
 
 static void begin_turn(struct packer *packer)

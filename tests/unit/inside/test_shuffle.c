@@ -536,9 +536,23 @@ static bool have_cpus(void)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/* Who reads many threads reads them less often: a hundredth of a core is what it takes. */
+static void test_interval(void **state)
+{
+    struct burst_plan ten = {.interval_s = 0.2, .by_thread = true},
+                      one = {.interval_s = 0.5, .readings = 1, .by_thread = true};
+
+    (void)state;
+    assert_true(fabs(burst_interval_s(&ten, 0.001) - 0.2) < 1e-9);
+    assert_true(fabs(burst_interval_s(&ten, 0.01) - 0.2) < 1e-9);
+    assert_true(fabs(burst_interval_s(&ten, 0.04) - 0.8) < 1e-9);
+    assert_true(fabs(burst_interval_s(&one, 0.01) - 2) < 1e-9);
+}
+
 int main(void)
 {
-    const struct CMUnitTest pure[] = {cmocka_unit_test(test_groups)},
+    const struct CMUnitTest pure[] = {cmocka_unit_test(test_groups),
+                                      cmocka_unit_test(test_interval)},
                             tests[] = {TEST(test_teams),
                                        TEST(test_fewest_moves),
                                        TEST(test_little_lock),
