@@ -202,6 +202,15 @@ static int refuse_key(const char *name, struct berth_error *err)
                            nearest_say(&nearest, meant));
 }
 
+/* What was read until now has to fit together. */
+static int check_rules(const struct conf *conf, struct berth_error *err)
+{
+    if (conf->rcr_saturated <= 0 || conf->rcr_idle < conf->rcr_saturated)
+        return 0;
+    return berth_error_set(err, "rcr_idle is %g, and has to be below rcr_saturated, %g",
+                           conf->rcr_idle, conf->rcr_saturated);
+}
+
 static int take_pair(void *arg, const struct ini_pair *pair, struct berth_error *err)
 {
     struct reading *reading = arg;
@@ -216,7 +225,9 @@ static int take_pair(void *arg, const struct ini_pair *pair, struct berth_error 
     if (reading->seen[i])
         return berth_error_set(err, "%s: set before, in line %u", pair->name, reading->seen[i]);
     reading->seen[i] = pair->line;
-    return set_key(&reading->conf, &conf_key[i], pair->value, err);
+    if (set_key(&reading->conf, &conf_key[i], pair->value, err) < 0)
+        return -1;
+    return check_rules(&reading->conf, err);
 }
 
 bool conf_settles(const struct conf *conf)

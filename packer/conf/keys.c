@@ -232,7 +232,7 @@ const struct conf_key conf_key[] = {
      "From which utilisation on a resource is saturated. 0: that of as many cores as the machine "
      "profile shows to be enough, as the next one adds less than 10 % of what the first draws."},
     {"rcr_idle", START, "0", NUMBER("of the memory's bandwidth", 0, 1), FIELD(rcr_idle),
-     "Up to which utilisation it is idle. 0: 70 % of that."},
+     "Up to which utilisation it is idle, below rcr_saturated. 0: 70 % of that."},
     {"rcr_hold", START, "1", COUNT("samples", 1, 100000), FIELD(rcr_hold),
      "So many samples in a row make a state. More than 1 makes it slow to see contention and its "
      "end, for all who read it; what throttle's words wait for (aggressive 1, baseline 5, lazy 50) "

@@ -188,6 +188,7 @@ static const struct {
     {"cgroup_name = ../x\n", 1, "letters, digits, '_' and '-' expected"},
     {"cgroup_name =\n", 1, "letters, digits"},
     {"socket =\n", 1, "an absolute path expected"},
+    {"rcr_idle = 0.8\nrcr_saturated = 0.8\n", 2, "rcr_idle is 0.8, and has to be below rcr_satur"},
     {"socket = /x # here\n", 1, "a comment stands on a line of its own"},
     {"socket = "
      "/1234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901"
