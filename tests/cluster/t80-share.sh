@@ -71,7 +71,7 @@ adapt_knows() {
     local file=$CLUSTER/berth/played.csv name at
     {
         echo "step,at,instructions,llc_accesses,llc_misses,cpu_ns,user_ns,run_delay_ns,lock_wait_ns,threads"
-        for name in locked spinning; do
+        for name in first locked spinning; do
             for at in $(seq 1 600); do
                 echo "$name,$at,$((at * 1000000000)),$((at * 1000000)),$((at * 200000)),$((at * 2000000000)),$((at * 2000000000)),$((at * 2000000000)),0,4"
             done
@@ -79,14 +79,18 @@ adapt_knows() {
     } >"$file"
     daemon_stop berthd
     rm -f "$CLUSTER/berth/profiles.db"
-    berthd_conf startup=100ms first_window=200ms window=200ms "counters_replay=$file" learn=on allow=auto,tag,adapt,faithful "$@"
+    set -- startup=100ms first_window=200ms window=200ms "counters_replay=$file" allow=auto,tag,adapt,faithful "$@"
+    berthd_conf "$@" learn=on
     berthd_start
-    start first -c2 --contention-aware=tag=spinning
+    start first -c2 --contention-aware=tag=first # by which the machine's name is known
     wait_for 20 at_least 3 explained first .observe.counts.windows
     stop first
     wait_for 20 has_learned || fail "nothing was learned"
     alone spinning 0 0
     alone locked 0.4 1.2
+    daemon_stop berthd
+    berthd_conf "$@" # what it saw of a few windows would come before what is given here
+    berthd_start
 }
 
 # alone TAG SYSTEM LOCK: what the program does alone, per second: four threads.
