@@ -14,8 +14,8 @@
 
 #include "packer/base/file.h"
 
-#define ENVIRONMENT_MAX ((size_t)64 << 10) /* bytes that are looked at: a user may make it 6 MiB   \
-                                            */
+/* Bytes that are looked at: a user may make it 6 MiB. */
+#define ENVIRONMENT_MAX ((size_t)64 << 10)
 
 /* Returns the value of a variable; NULL: there is none. The last byte of the environment is NUL. */
 static const char *value_of(const char *environment, size_t length, const char *name)

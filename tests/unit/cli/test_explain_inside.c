@@ -204,11 +204,11 @@ static void test_prefetch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_faithful),
-        cmocka_unit_test(test_tranquil),    cmocka_unit_test(test_tranquil_memory),
-        cmocka_unit_test(test_shuffle),     cmocka_unit_test(test_adapt),
-        cmocka_unit_test(test_follow),      cmocka_unit_test(test_synchronise),
-        cmocka_unit_test(test_throttle),    cmocka_unit_test(test_prefetch),
+        cmocka_unit_test(test_refused),  cmocka_unit_test(test_faithful),
+        cmocka_unit_test(test_tranquil), cmocka_unit_test(test_tranquil_memory),
+        cmocka_unit_test(test_shuffle),  cmocka_unit_test(test_adapt),
+        cmocka_unit_test(test_follow),   cmocka_unit_test(test_synchronise),
+        cmocka_unit_test(test_throttle), cmocka_unit_test(test_prefetch),
         cmocka_unit_test(test_line),
     };
 

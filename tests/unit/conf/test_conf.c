@@ -366,8 +366,8 @@ static void test_mdoc_names_every_key(void **state)
 #define LIVE_KEYS                                                                                  \
     "private_data = on\nslurm_conf = /x/slurm.conf\nprofile_sharing = median\n"                    \
     "allow = auto\nisolate_users = 7\nisolate_groups = 8\nisolate_accounts = physics\n"            \
-    "isolate_qos = high\nthrottle_users = 7\nprefetch_users = 8\npolicy = dio-power\nshare = adapt\ndio_power_order = printed\nedp_power " \
-    "= above-idle\n"                                                                               \
+    "isolate_qos = high\nthrottle_users = 7\nprefetch_users = 8\npolicy = dio-power\n"             \
+    "share = adapt\ndio_power_order = printed\nedp_power = above-idle\n"                           \
     "log = syslog\nlog_level = warn\n"                                                             \
     "devil_miss_pmi = 1\ntranquil_miss_pmi = 20\ntranquil_pass = 21s\n"                            \
     "adapt_light_mpa = 0.2\nadapt_light_lock = 22\nneutral_miss_pmi = 2\nsweep = 1s\nhistory = "   \

@@ -179,14 +179,10 @@ static void test_nodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_bits),
-        CASE(test_said),
-        CASE(test_beside),
-        CASE(test_not_allowed),
-        CASE(test_release),
-        CASE(test_kill),
-        CASE(test_moved),
-        cmocka_unit_test_setup_teardown(test_nodes, begin_nodes, end),
+        CASE(test_bits),    CASE(test_said),
+        CASE(test_beside),  CASE(test_not_allowed),
+        CASE(test_release), CASE(test_kill),
+        CASE(test_moved),   cmocka_unit_test_setup_teardown(test_nodes, begin_nodes, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
