@@ -374,7 +374,7 @@ static void measure(const struct share_group *group, const struct counters_sampl
  * changed, where some of it is not known. */
 static bool read_now(struct share_group *group, const struct counters_sample *now)
 {
-    struct adapt_program program[ADAPT_PROGRAMS_MAX];
+    struct adapt_program program[ADAPT_PROGRAMS_MAX] = {{.threads = 0}};
     struct phase_window window;
 
     for (size_t i = 0; i < group->n; i++) {
