@@ -388,6 +388,7 @@ tests_unit_ledger_test_ledger_LDFLAGS = -Wl,--wrap=spool_append
 tests_unit_counters_test_perf_events_LDADD = $(LDADD) $(PFM_LIBS)
 tests_unit_enforce_test_cgroup1_LDFLAGS = -Wl,--wrap=rootfs_read -Wl,--wrap=rootfs_list -Wl,--wrap=rootfs_openat
 tests_unit_enact_test_replace_LDFLAGS = -Wl,--wrap=place_decide,--wrap=clock_s
+tests_unit_size_test_loop_LDFLAGS = -Wl,--wrap=clock_s
 tests_unit_conf_test_admit_LDFLAGS = -Wl,--wrap=getpwnam_r
 
 # A part of the tool of valgrind, with a valgrind that the test plays.
