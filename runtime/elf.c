@@ -97,8 +97,8 @@ static bool is(const struct tables *tables, uint32_t i, const char *name)
            strcmp(tables->names + symbol->st_name, name) == 0;
 }
 
-/* Of the symbols of a bucket the last has a hash that is odd. Returns 0 for none. */
-static uint32_t look_up_gnu(const struct tables *tables, const struct search *search)
+/* Of the symbols of a bucket the last has a hash that is odd. */
+static const ElfW(Sym) * look_up_gnu(const struct tables *tables, const struct search *search)
 {
     const uint32_t *table = tables->gnu_hash, first = table[1];
     const uint32_t *buckets = (const void *)((const ElfW(Addr) *)(table + 4) + table[2]);
@@ -106,43 +106,43 @@ static uint32_t look_up_gnu(const struct tables *tables, const struct search *se
     uint32_t i = table[0] ? buckets[search->hash % table[0]] : 0;
 
     if (i < first)
-        return 0;
+        return NULL;
     for (;; i++) {
         if ((hashes[i - first] ^ search->hash) >> 1 == 0 && is(tables, i, search->name))
-            return i;
+            return &tables->symbol[i];
         if (hashes[i - first] & 1)
-            return 0;
+            return NULL;
     }
 }
 
 /* The other table of hashes is looked at for the number of symbols only: few objects have no more.
  */
-static uint32_t look_up(const struct tables *tables, const struct search *search)
+static const ElfW(Sym) * look_up(const struct tables *tables, const struct search *search)
 {
     if (!tables->symbol || !tables->names)
-        return 0;
+        return NULL;
     if (tables->gnu_hash)
         return look_up_gnu(tables, search);
     for (uint32_t i = 1; tables->hash && i < tables->hash[1]; i++)
         if (is(tables, i, search->name))
-            return i;
-    return 0;
+            return &tables->symbol[i];
+    return NULL;
 }
 
 static int look_in(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct search *search = arg;
+    const ElfW(Sym) * symbol;
     struct tables tables;
-    uint32_t i;
 
     (void)size;
     if (search->address ? !has(info, search->address) : has(info, (const void *)look_in))
         return 0;
     tables = tables_of(info);
-    i = look_up(&tables, search);
-    if (i && !search->function)
-        search->function = (void *)(tables.base + tables.symbol[i].st_value);
-    search->objects += i > 0;
+    symbol = look_up(&tables, search);
+    if (symbol && !search->function)
+        search->function = (void *)(tables.base + symbol->st_value);
+    search->objects += symbol != NULL;
     return search->address != NULL;
 }
 
