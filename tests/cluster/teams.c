@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* teams [-n THREADS] [-b] [-o] [-c CPUS FILE] COMMAND.. - runs the command beside two teams of
+/* teams [-n THREADS] [-b] [-o] [-s] [-c CPUS FILE] COMMAND.. - runs the command beside two teams of
  * threads with a lock each: whose threads are named `first` wait for theirs most of the time, those
  * named `second` hold theirs seldom.
  *
@@ -8,6 +8,7 @@
  *   -c CPUS     the packages of this machine have so many CPUs each, numbered one package after the
  *               other: FILE, the first word of COMMAND, always has how often a lock came from
  *               another thread until now, and how often of these from one in another package
+ *   -s          sleep where others compute: on emulated CPUs, which are slow
  *   -o          three more have something of their own: `idle` the class SCHED_IDLE, `sliced` a
  *               time slice of 5 ms (where the kernel has such), `nice` a nice value of 5 more
  *
@@ -39,6 +40,7 @@ static struct {
     int package;
 } owner[2];
 static int package_cpus; /* 0: nothing is counted */
+static bool sleeps;
 static atomic_ulong handed, crossed;
 
 /* The lock has come to this thread. */
@@ -69,11 +71,15 @@ static void tell(const char *path)
         exit(2);
 }
 
-/* Computes for so long. */
+/* Computes for so long, or sleeps. */
 static void work(double seconds)
 {
     struct timespec began, now;
 
+    if (sleeps) {
+        usleep((useconds_t)(seconds * 1e6));
+        return;
+    }
     clock_gettime(CLOCK_MONOTONIC, &began);
     do
         clock_gettime(CLOCK_MONOTONIC, &now);
@@ -219,13 +225,14 @@ int main(int argc, char **argv)
     char *file = NULL;
     pid_t pid;
 
-    for (int option; (option = getopt(argc, argv, "+n:boc:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "+n:bosc:")) != -1;) {
         if (option == '?')
             return 2;
         threads = option == 'n' ? atoi(optarg) : threads;
         package_cpus = option == 'c' ? atoi(optarg) : package_cpus;
         binds |= option == 'b';
         owns |= option == 'o';
+        sleeps |= option == 's';
     }
     if (package_cpus > 0 && optind < argc)
         file = argv[optind++];

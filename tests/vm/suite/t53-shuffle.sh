@@ -31,7 +31,7 @@ has_rounds() {
 
 # Two teams on all cores of two packages.
 teams() {
-    start "$1" -c$((2 * CORES)) --contention-aware=shuffle "$BUILD/tests/cluster/teams" -b -c "$CORES" "$CLUSTER/out/$1.locks"
+    start "$1" -c$((2 * CORES)) --contention-aware=shuffle "$BUILD/tests/cluster/teams" -b -s -c "$CORES" "$CLUSTER/out/$1.locks"
     same "refused" "$(explained "$1" .shuffle.refused)" null
 }
 
