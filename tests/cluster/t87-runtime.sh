@@ -62,17 +62,19 @@ t87_a_program_of_clang_is_resized() {
 # ---- programs of others ----
 
 # resize_while COMMAND..: what the regions of one process of the command have before a neighbour comes, beside it, and when it has gone: $seen. It
-# stands still while the neighbour comes or goes, lest it is over before that. What it prints is in a.said.
+# goes on in turns while it is looked at, and stands still otherwise, lest it is over before that. What it prints is in a.said.
 resize_while() {
     follow
     seen=
     rm -f "$CLUSTER"/out/[ab].*
     start a -p shared -c2 --contention-aware=threads=follow "$TESTS/cluster/beside" "$@"
+    wait_for 5 test -s "$CLUSTER/out/a.program" || fail "it does not begin"
     see 2
-    meanwhile a start b -p shared -c2 --contention-aware
+    start b -p shared -c2 --contention-aware
     see 1
-    meanwhile a stop b
+    stop b
     see 2
+    go_on
     wait_for 60 is_over a || fail "it does not end"
     same "how it ended" "$(cat "$CLUSTER/out/a.rc")" 0
     same "whose regions these were" "$(explained a '.follow | "\(.processes) \(.surprise)"')" "1 null"
@@ -86,20 +88,21 @@ see() {
 }
 
 tells_or_over() {
-    is_over a || [ "$(explained a .follow.region_threads)" = "$1" ]
+    is_over a || { turn; [ "$(explained a .follow.region_threads)" = "$1" ]; }
+}
+
+turn() {
+    go_on
+    sleep 0.1
+    kill -STOP "$(cat "$CLUSTER/out/a.program")" || true
+}
+
+go_on() {
+    kill -CONT "$(cat "$CLUSTER/out/a.program")" || true
 }
 
 is_over() {
     [ -s "$CLUSTER/out/$1.rc" ]
-}
-
-# meanwhile NAME COMMAND..: the program beside the step NAME stands still until the command has ended.
-meanwhile() {
-    local program
-    program=$(cat "$CLUSTER/out/$1.program")
-    is_over "$1" || kill -STOP "$program" || true
-    "${@:2}"
-    is_over "$1" || kill -CONT "$program" || true
 }
 
 # Debian's par2, which makes what repairs a file: a region and a dynamic loop for each of its blocks. Its result is the same without berth.
