@@ -22,7 +22,8 @@ AC_DEFUN([BERTH_SANITIZERS], [
 AC_DEFUN([BERTH_COVERAGE], [
   AC_ARG_ENABLE([coverage],
     [AS_HELP_STRING([--enable-coverage], [build for gcov; tests/analyse --coverage prints a summary])])
-  AS_IF([test "x$enable_coverage" = xyes], [BERTH_CFLAGS="$BERTH_CFLAGS --coverage -O0 -DBERTH_GCOV"])
+  AS_IF([test "x$enable_coverage" = xyes], [BERTH_CFLAGS="$BERTH_CFLAGS --coverage -DBERTH_GCOV"])
+  AM_CONDITIONAL([COVERAGE], [test "x$enable_coverage" = xyes])
 ])
 
 AC_DEFUN([BERTH_FUZZING], [

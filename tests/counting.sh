@@ -17,8 +17,8 @@ cases() {
     sed -n "s/^\[ *$2 *\] \([0-9][0-9]*\) test(s).*/\1/p" "$1" | awk '{ n += $1 } END { print n + 0 }'
 }
 
-# count_check FOLDER: what `make check` ran below it: cases where a program tells of them, else the program itself.
-count_check() {
+# count_trs: the results of `make check` in the files that it reads: cases where a program tells of them, else the program itself.
+count_trs() {
     local trs log
     while read -r trs; do
         log=${trs%.trs}.log
@@ -31,7 +31,12 @@ count_check() {
             if grep -q '^\[  FAILED' "$log"; then count "$(cases "$log" PASSED)" "$(cases "$log" FAILED)" "$(cases "$log" SKIPPED)"; else count 0 1 0; fi
             ;;
         esac
-    done < <(find "$1" -name '*.trs' ! -name test-suite.trs 2>/dev/null | sort)
+    done
+}
+
+# count_check FOLDER: what `make check` ran below it.
+count_check() {
+    count_trs < <(find "$1" -name '*.trs' ! -name test-suite.trs 2>/dev/null | sort)
 }
 
 # count_suite LOG: by the closing line of one of the suites with a Slurm.

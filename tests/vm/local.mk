@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Guests under emulation, by commands of their own, not part of `make check`: tests/vm/run is a suite on machines with several
-# packages (part of tests/run), tests/vm/pmu counts hardware events for real,
+# packages (part of tests/nightly), tests/vm/pmu counts hardware events for real,
 # tests/vm/aarch64 reads the blackboard on another processor.
 dist_noinst_SCRIPTS += tests/vm/aarch64 tests/vm/guest tests/vm/image tests/vm/pmu tests/vm/run
 check_PROGRAMS += tests/vm/restless
