@@ -28,6 +28,8 @@ static const char *const rate_unit[PROFILE_RATES] = {
     [PROFILE_OCCUPANCY_BYTES] = " of cache",
     [PROFILE_RSS_BYTES] = " of memory",
     [PROFILE_INTENSITY] = " by which a probe beside it slows down",
+    [PROFILE_SYSTEM] = " of the CPUs in use, in the kernel",
+    [PROFILE_THREADS] = "",
 };
 
 static const char *class_name(double misses, double devil_miss_pmi)

@@ -134,6 +134,32 @@ refuses '' 1 'No such file' profile export --db "$db" --output "$dir/no/such" as
 "$berthctl" profile list --db "$db" >/dev/full 2>"$dir/err" && bad "list >/dev/full" "status 1" 0
 grep -q 'stdout: No space left' "$dir/err" || bad "list >/dev/full" "No space left" "$(cat "$dir/err")"
 
+# A sample with every rate that the store can keep, as berthd counts them, in every form in which it is printed
+names=$(sed -n '/ profile_rate_name\[/,/;/p' "${srcdir:-.}/packer/profiles/sample.c" | grep -o '"[a-z_]*"' | tr -d '"')
+[ "$(echo "$names" | wc -l)" -ge 16 ] || bad "the rates of profiles/sample.c" "16 or more" "$names"
+# shellcheck disable=SC2086 # words
+rates=$(printf '"%s":[3.5,0.5],' $names)
+sample tag:all "$now" false "${rates%,}" >"$dir/all"
+"$berthctl" profile import --db "$dir/all.db" "$dir/all" >"$dir/out" || bad "import" "status 0" "$?"
+run '' profile show --db "$dir/all.db" all
+[ "$status" -eq 0 ] || bad "profile show of every rate" "status 0" "$status"
+for name in $names; do
+    grep -q "^  $name  *3\.5 +- 0\.5" "$dir/out" || bad "profile show of every rate" "$name" "$(cat "$dir/out")"
+done
+has 'cpus                3.5 +- 0.5 in use'
+has 'system              3.5 +- 0.5 of the CPUs in use, in the kernel'
+has 'threads             3.5 +- 0.5'
+for verb in 'show all --json' 'list --json' export; do
+    # shellcheck disable=SC2086 # words
+    run '' profile $verb --db "$dir/all.db"
+    [ "$status" -eq 0 ] || bad "profile $verb of every rate" "status 0" "$status"
+    grep -o '"[a-z_]*":\[3\.5,0\.5\]' "$dir/out" | cut -d '"' -f 2 >"$dir/names"
+    echo "$names" | cmp -s - "$dir/names" || bad "profile $verb of every rate" "$names" "$(cat "$dir/out")"
+done
+run '' profile list --db "$dir/all.db"
+[ "$status" -eq 0 ] || bad "profile list of every rate" "status 0" "$status"
+has '         3.5       0.5  turtle  perf, solo'
+
 # Forget: samples, keys, what is old, all; none of several when one is wrong
 refuses '' 1 'no such key' profile forget --db "$db" asked none
 says '"curve_gbps"' profile export --db "$db" asked
