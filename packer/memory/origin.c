@@ -51,13 +51,19 @@ static int write_head(const struct memory_origin *origin)
     return write_line(origin, 0, line);
 }
 
+/* A run that fills more than a line could not be read back. */
 static int write_run(const struct memory_origin *origin, const struct kept *kept)
 {
     const struct memory_run *run = &kept->run;
     char line[LINE + 1];
+    int length =
+        snprintf(line, sizeof(line), "%10d %16" PRIx64 " %15" PRIx64 " %15" PRIx64 " %3x\n",
+                 (int)run->pid, run->started, run->start, run->end, (unsigned)run->node);
 
-    snprintf(line, sizeof(line), "%10d %16" PRIx64 " %15" PRIx64 " %15" PRIx64 " %3x\n",
-             (int)run->pid, run->started, run->start, run->end, (unsigned)run->node);
+    if (length != LINE) {
+        errno = EOVERFLOW;
+        return -1;
+    }
     return write_line(origin, kept->line + 1, line);
 }
 

@@ -41,8 +41,9 @@ struct memory_origin *memory_origin_hold(struct memory_origin *origin);
 void memory_origin_release(struct memory_origin *origin);
 
 /* Notes where the pages of a run are. What was noted before of some of them stays. 0, or -1 with
- * errno: ENOMEM, E2BIG for too many runs, or what write(2) says of the file; then part of the run
- * may have been noted. */
+ * errno: ENOMEM, E2BIG for too many runs, EOVERFLOW for one that no line can hold (an address from
+ * 2^60 on, a node above 0xfff), or what write(2) says of the file; then part of the run may have
+ * been noted. */
 int memory_origin_add(struct memory_origin *origin, const struct memory_run *run);
 
 /* Returns the node of the process's page at that address; -1: nothing was noted of it. */

@@ -228,6 +228,26 @@ static void test_full(void **state)
     memory_origin_release(origin);
 }
 
+/* What fills more than a line could not be read back: it is not noted, and the others stay. */
+static void test_too_long(void **state)
+{
+    const struct memory_run far = {10, 1, 77, PAGE, 1ull << 60};
+    const struct memory_run nowhere = {10, -1, 77, PAGE, 2 * PAGE};
+    struct memory_origin *origin = create();
+
+    (void)state;
+    assert_int_equal(add(origin, 0, 1, 1), 0);
+    assert_int_equal(memory_origin_add(origin, &far), -1);
+    assert_int_equal(errno, EOVERFLOW);
+    assert_int_equal(memory_origin_add(origin, &nowhere), -1);
+    assert_int_equal(errno, EOVERFLOW);
+    assert_int_equal(size(), 2 * LINE);
+    assert_int_equal(node(origin, 1), -1);
+    origin = again(origin);
+    assert_int_equal(node(origin, 0), 1);
+    memory_origin_release(origin);
+}
+
 /* A line that was being written when berthd died counts as none, and is written over. */
 static void test_torn(void **state)
 {
@@ -280,7 +300,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_neighbours), TEST(test_first_counts), TEST(test_processes), TEST(test_goes_on),
-        TEST(test_bound),      TEST(test_full),         TEST(test_torn),      TEST(test_refused),
+        TEST(test_bound),      TEST(test_full),         TEST(test_too_long),  TEST(test_torn),
+        TEST(test_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
