@@ -63,10 +63,10 @@ static void test_said(void **state)
 {
     struct fixture *f = *state;
     struct step *step = start(f, true, true, false);
-    const struct rt_said said = {
-        .magic = "BERTHSAY", .version = RT_SAID_VERSION, .pid = 7, .first = 1, .objects = 5};
+    struct rt_said said = {.version = RT_SAID_VERSION, .pid = 7, .first = 1, .objects = 5};
     struct json_object *explain = json_object_new_object(), *flex, *locks;
 
+    memcpy(said.magic, RT_SAID_MAGIC, sizeof(said.magic));
     step_files_say(f, &said, sizeof(said));
     step_files_say(f, &said, sizeof(said));
     inside_turn(&f->packer);
