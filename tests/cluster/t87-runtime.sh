@@ -62,7 +62,7 @@ t87_a_program_of_clang_is_resized() {
 # ---- programs of others ----
 
 # resize_while COMMAND..: what the regions of one process of the command have before a neighbour comes, beside it, and when it has gone: $seen. It
-# goes on in turns while it is looked at, and stands still otherwise, lest it is over before that. What it prints is in a.said.
+# goes on in short turns, and stands still while berthd is to notice something, lest it is over before that. What it prints is in a.said.
 resize_while() {
     follow
     seen=
@@ -81,20 +81,37 @@ resize_while() {
     stop a
 }
 
-# see THREADS: adds what the last region had to $seen, as soon as that is THREADS, or the program is over.
+# see THREADS: adds what the last region had to $seen, as soon as that is THREADS, or the program is over. The program takes no turn before its
+# page says THREADS: a turn is the time of some regions, and a short program has few.
 see() {
+    wait_for 20 same_number "$1" .follow.threads || fail "its page does not say $1"
     wait_for 20 tells_or_over "$1" || true
     seen="$seen${seen:+ }$(explained a .follow.region_threads)"
 }
 
+same_number() {
+    [ "$(explained a "$2")" = "$1" ]
+}
+
 tells_or_over() {
-    is_over a || { turn; [ "$(explained a .follow.region_threads)" = "$1" ]; }
+    is_over a || { turn; wait_for 20 all_is_heard; same_number "$1" .follow.region_threads; }
 }
 
 turn() {
     go_on
-    sleep 0.1
+    sleep 0.02
     kill -STOP "$(cat "$CLUSTER/out/a.program")" || true
+}
+
+# berthd has read what the step's programs have said.
+all_is_heard() {
+    local path fifo rc=0
+    path=$(page_of a).said
+    [ -p "$path" ] || return 0
+    exec {fifo}<>"$path"
+    read -rt 0 -u "$fifo" || rc=1
+    exec {fifo}>&-
+    [ $rc != 0 ]
 }
 
 go_on() {
