@@ -366,6 +366,7 @@ cluster_down() {
     local name left=0
     trap - EXIT
     [ -n "${CLUSTER:-}" ] || return 0
+    trap '' INT TERM HUP # a second Ctrl-C would leave the half of it behind
     if [ -e "$CLUSTER/run/slurmd.pid" ]; then
         cancel_all 2>/dev/null
         wait_for 10 no_jobs
@@ -382,5 +383,6 @@ cluster_down() {
         wait_for 5 rm -rf "$CLUSTER" # threads of a slurmctld that is gone may still write down its state
     fi
     unset CLUSTER SLURM_CONF
+    trap - INT TERM HUP
     return $left
 }

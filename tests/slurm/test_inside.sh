@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # tests/slurm/inside leaves no process and no mount, whether its command ends, it is told to stop, or its parent is killed; and
-# tests/slurm/run refuses what it does not know.
+# tests/slurm/run and contrib/demo, which start much more, refuse what they do not know, and only print their help.
 set -u
 srcdir=${srcdir:-.}
 inside=$srcdir/tests/slurm/inside
@@ -19,13 +19,27 @@ for words in "sid" "--only nothing" "-b"; do
 done
 "$srcdir/tests/slurm/run" --help | grep -q '^usage: ' || wrong "run --help"
 
+# The demo can start these two programs, and none else.
+work=$(mktemp -d) || exit 99
+trap 'rm -rf --one-file-system "$work"' EXIT
+mkdir "$work/bin"
+ln -s "$(command -v cat)" "$(command -v dirname)" "$work/bin"
+for words in "-h" "--help"; do
+    said=$(PATH=$work/bin "$srcdir/contrib/demo" "$words" 2>"$work/error") || wrong "demo $words: status $?"
+    case $said in "usage: contrib/demo "*) ;; *) wrong "demo $words: $said" ;; esac
+    [ ! -s "$work/error" ] || wrong "demo $words: $(cat "$work/error")"
+done
+for words in "fast" "--helpp" "--help fast"; do
+    # shellcheck disable=SC2086 # words
+    said=$(PATH=$work/bin "$srcdir/contrib/demo" $words 2>&1)
+    [ $? = 2 ] && [ "$(echo "$said" | wc -l)" = 1 ] && [ "${said#demo: }" != "$said" ] || wrong "demo $words: $said"
+done
+
 [ "$(id -u)" = 0 ] && "$inside" / true 2>/dev/null || {
     echo "no mount namespace can be made here: inside is not tried"
     exit $failed
 }
-work=$(mktemp -d) || exit 99
 mkdir "$work/mounted"
-trap 'rm -rf --one-file-system "$work"' EXIT
 
 # until COMMAND..: waits for it to succeed, for a minute.
 until_() {
