@@ -11,7 +11,8 @@
  *   correct=N   so many should run from the next loop on; 0: all
  *   random=1    the number changes within loops, from iteration to iteration; 0: it stays
  *   rounds=N    the kinds that follow are run so often
- *   play        runs loops until there is no blackboard beside the page */
+ *   play        runs loops until there is no blackboard beside the page, and counts them in the file
+ *               loops there */
 #include <fcntl.h>
 #include <omp.h>
 #include <signal.h>
@@ -430,21 +431,42 @@ static bool locked(void)
     return check(ITEMS, false);
 }
 
+/* The path of a file beside the page. */
+static char *beside_page(const char *name)
+{
+    static char path[4096];
+
+    snprintf(path, sizeof(path), "%s", getenv(RT_PAGE_ENV));
+    snprintf(strrchr(path, '/'), 64, "/%s", name);
+    return path;
+}
+
+static void *map_file(const char *path, size_t bytes)
+{
+    int fd = open(path, O_RDWR);
+    void *at = fd < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (at == MAP_FAILED)
+        abort();
+    close(fd);
+    return at;
+}
+
 /* Loops one after the other until the blackboard is gone. */
 static bool play(void)
 {
-    char board[4096];
+    uint64_t *loops = map_file(beside_page("loops"), sizeof(*loops));
+    const char *board = beside_page("blackboard");
     long sum = 0, wanted = 0;
 
-    snprintf(board, sizeof(board), "%s", getenv(RT_PAGE_ENV));
-    *strrchr(board, '/') = '\0';
-    strcat(board, "/blackboard");
     for (; access(board, F_OK) == 0; wanted += (long)ITEMS * (ITEMS - 1) / 2) {
+        alarm(LIMIT_S); /* of one loop */
 #pragma omp parallel for num_threads(THREADS) schedule(dynamic) reduction(+ : sum)
         for (int i = 0; i < ITEMS; i++) {
             usleep(100);
             sum += i;
         }
+        __atomic_fetch_add(loops, 1, __ATOMIC_SEQ_CST);
     }
     return wanted > 0 && sum == wanted;
 }
@@ -518,22 +540,11 @@ static void run_word(void)
             printf("%s%s\n", word, run_kind(kinds[i].run) ? "" : " failed");
 }
 
-static void map_page(void)
-{
-    int fd = open(getenv(RT_PAGE_ENV), O_RDWR);
-
-    page =
-        fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (page == MAP_FAILED)
-        abort();
-    close(fd);
-}
-
 int main(int argc, char **argv)
 {
     (void)argc;
     signal(SIGALRM, hung);
-    map_page();
+    page = map_file(getenv(RT_PAGE_ENV), sizeof(*page));
     for (argv++; *argv; argv++) {
         word = *argv;
         run_word();

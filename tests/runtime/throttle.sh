@@ -62,7 +62,7 @@ page features=3
 same 'who rests has a lock' 'locked' "$(under ./loops correct=1 locked)"
 same 'that loop was freed' 'reduced 0 throttled no rested yes freed 1' "$(rested)"
 
-# ---- a blackboard that is played: 20 ms a sample ----
+# ---- a blackboard that is played: the next sample when the program has seen the last ----
 # repeat TIMES UTILISATION..
 repeat() {
     times=$1
@@ -72,7 +72,7 @@ repeat() {
 
 # plays WHAT: the file's reductions are the program's.
 plays() {
-    "$board_tool" play "$work/steps/blackboard" .8 .5 5 20 <file &
+    "$board_tool" follow "$work/steps/blackboard" .8 .5 5 "$work/steps/loops" <file &
     until [ -e steps/blackboard ]; do :; done
     runs "$1" play
     wait $!
