@@ -5,6 +5,7 @@ noinst_LTLIBRARIES += libtest.la
 libtest_la_SOURCES = \
 	tests/unit/common/attributes.h \
 	tests/unit/common/bill_box.c tests/unit/common/bill_box.h \
+	tests/unit/common/clock_stands.h \
 	tests/unit/common/faulter.c tests/unit/common/faulter.h \
 	tests/unit/common/folder.c tests/unit/common/folder.h \
 	tests/unit/common/fixture.c tests/unit/common/fixture.h \
@@ -382,13 +383,20 @@ EXTRA_tests_unit_system_test_plugin_file_DEPENDENCIES = spank_berth.la
 tests_unit_base_test_json_LDFLAGS = -Wl,--wrap=json_tokener_parse_ex,--wrap=json_tokener_set_flags
 tests_unit_enact_test_enact_LDFLAGS = -Wl,--wrap=array_grow
 tests_unit_daemon_test_identify_LDFLAGS = -Wl,--wrap=asker_ask,--wrap=asker_take,--wrap=ledger_identify
-tests_unit_observe_test_window_LDFLAGS = -Wl,--wrap=counters_attach
+tests_unit_observe_test_window_LDFLAGS = -Wl,--wrap=counters_attach,--wrap=clock_s
 tests_unit_cli_test_explain_LDFLAGS = -Wl,--wrap=ctl_ask,--wrap=open_memstream
 tests_unit_ledger_test_ledger_LDFLAGS = -Wl,--wrap=spool_append
 tests_unit_counters_test_perf_events_LDADD = $(LDADD) $(PFM_LIBS)
 tests_unit_enforce_test_cgroup1_LDFLAGS = -Wl,--wrap=rootfs_read -Wl,--wrap=rootfs_list -Wl,--wrap=rootfs_openat
 tests_unit_enact_test_replace_LDFLAGS = -Wl,--wrap=place_decide,--wrap=clock_s
 tests_unit_size_test_loop_LDFLAGS = -Wl,--wrap=clock_s
+tests_unit_observe_test_slowdown_LDFLAGS = -Wl,--wrap=clock_s
+tests_unit_size_test_paper_LDFLAGS = -Wl,--wrap=clock_s
+tests_unit_size_test_share_adapt_LDFLAGS = -Wl,--wrap=clock_s
+tests_unit_inside_test_tranquil_LDFLAGS = -Wl,--wrap=clock_s
+tests_unit_inside_test_prefetch_LDFLAGS = -Wl,--wrap=clock_s
+tests_unit_daemon_test_late_LDFLAGS = -Wl,--wrap=clock_s
+tests_unit_bill_test_bill_LDFLAGS = -Wl,--wrap=clock_s
 tests_unit_conf_test_admit_LDFLAGS = -Wl,--wrap=getpwnam_r
 
 # A part of the tool of valgrind, with a valgrind that the test plays.

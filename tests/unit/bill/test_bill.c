@@ -4,6 +4,7 @@
  * after berthd was stopped or killed. */
 #include "packer/bill/node_power.h"
 #include "tests/unit/common/bill_box.h"
+#include "tests/unit/common/clock_stands.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_replace - running steps are moved when the recording says so, twice in a row, if it pays;
  * put back when they become slower; only told what would be done when observed. */
+#include "tests/unit/common/clock_stands.h"
 #include "tests/unit/common/fixture.h"
 
 #include <math.h>
@@ -12,13 +13,6 @@
 #include "packer/place/forecast.h"
 #include "packer/place/place.h"
 #include "packer/place/isolation.h"
-
-/* The clock stands: how old steps are, is what a test says, however long it takes itself. */
-double __wrap_clock_s(void);
-double __wrap_clock_s(void)
-{
-    return 1e6;
-}
 
 static void write_sample(FILE *file, const char *step, int at, double work, double instructions,
                          double accesses, double misses)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_prefetch - a step that asked for prefetch=auto|on|off on a made machine: the registers are
  * files (msr_tree.h), and a program is played that does more, or less, with the prefetchers on. */
+#include "tests/unit/common/clock_stands.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"
 #include "tests/unit/common/msr_tree.h"

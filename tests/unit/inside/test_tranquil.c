@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_tranquil - a step that asked for `tranquil`: a program is played that runs otherwise under
  * SCHED_BATCH, which a process of this machine has or has not. */
+#include "tests/unit/common/clock_stands.h"
 #include "tests/unit/common/fixture_child.h"
 #include "tests/unit/common/folder.h"
 #include "tests/unit/common/noise.h"

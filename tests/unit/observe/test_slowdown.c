@@ -3,6 +3,7 @@
  * which windows count, what they are measured against, and what the store learns of it.
  *
  * The recording's clock is the step's age, which the test sets for all steps at once. */
+#include "tests/unit/common/clock_stands.h"
 #include "tests/unit/common/fixture.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_sample - windows of counting from a recording, on a machine whose /proc/stat the test
+/* test_window - windows of counting from a recording, on a machine whose /proc/stat the test
  * writes: start-up, first window, phases, alone and beside others, and what the store learns of it.
  *
  * The recording's clock is the step's age, which the test sets. */
+#include "tests/unit/common/clock_stands.h"
 #include "tests/unit/common/fixture.h"
 
 #include <math.h>

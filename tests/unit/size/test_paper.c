@@ -5,6 +5,7 @@
  *
  * The document does not print what the programs ask for: the figures here are of the kind that its
  * text tells (shared data, all to all, a ring of writes), GB/s of one core. */
+#include "tests/unit/common/clock_stands.h"
 #include "tests/unit/common/fixture.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_share_adapt - ADAPT about steps that have the same cores: what the profile store knows of
  * their programs alone decides, played counters change it, and without them it is by need. */
+#include "tests/unit/common/clock_stands.h"
 #include "tests/unit/common/fixture.h"
 
 #include <math.h>
