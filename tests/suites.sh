@@ -115,7 +115,8 @@ suites_since() {
 # tests_of BUILD: "program NAME" and "script NAME" of each.
 tests_of() {
     # shellcheck disable=SC2016 # for make
-    make -s -C "$1" --eval='tests-of:;@printf "program %s\n" $(filter $(check_PROGRAMS),$(TESTS)); printf "script %s\n" $(filter-out $(check_PROGRAMS),$(TESTS))' tests-of
+    make -s -C "$1" --eval='tests-of:;@printf "program %s\n" $(filter $(check_PROGRAMS),$(TESTS)); printf "script %s\n" $(filter-out $(check_PROGRAMS),$(TESTS))' tests-of |
+        grep '^program \|^script ' # and not what making the Makefile anew says
 }
 
 # The patterns of all rows of the table that check in the build folder as it is.
@@ -181,7 +182,7 @@ check() {
 # helpers_of BUILD: programs that tests run, and that are no tests.
 helpers_of() {
     # shellcheck disable=SC2016 # for make
-    make -s -C "$1" --eval='helpers-of:;@printf "%s\n" $(filter-out $(TESTS),$(check_PROGRAMS))' helpers-of
+    make -s -C "$1" --eval='helpers-of:;@printf "helper %s\n" $(filter-out $(TESTS),$(check_PROGRAMS))' helpers-of | sed -n 's/^helper //p'
 }
 
 # No test of make check is forgotten by the table.
