@@ -162,8 +162,7 @@ struct node *node_open(const struct node_kind *kind)
     node->kind = kind;
     node->fd = -1;
     snprintf(node->name, sizeof(node->name), "fault%d", (int)getpid());
-    strcpy(node->dir, "/tmp/berth-fault-XXXXXX");
-    assert_non_null(mkdtemp(node->dir));
+    folder_new(node->dir, sizeof(node->dir), "berth-fault");
     snprintf(node->conf, sizeof(node->conf), "%s/berth.conf", node->dir);
     snprintf(node->socket, sizeof(node->socket), "%s/berthd.sock", node->dir);
     if (kind->files)

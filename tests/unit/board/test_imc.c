@@ -79,8 +79,7 @@ static int set_up(void **state)
     struct scene *scene = calloc(1, sizeof(*scene));
     struct berth_error err;
 
-    strcpy(scene->dir, "/tmp/berth-imc-XXXXXX");
-    assert_non_null(mkdtemp(scene->dir));
+    folder_new(scene->dir, sizeof(scene->dir), "berth-imc");
     folder_make(scene->dir, "sys/bus/event_source/devices");
     assert_int_equal(rootfs_open(&scene->root, scene->dir, &err), 0);
     assert_int_equal(topo_read(&scene->topo, "package:2 l3:1 core:2 pu:1", &err), 0);

@@ -41,8 +41,7 @@ static int set_up(void **state)
     struct scene *scene = calloc(1, sizeof(*scene));
     struct berth_error err;
 
-    strcpy(scene->dir, "/tmp/berth-mbm-XXXXXX");
-    assert_non_null(mkdtemp(scene->dir));
+    folder_new(scene->dir, sizeof(scene->dir), "berth-mbm");
     folder_put(scene->dir, R "info/L3_MON/mon_features",
                "llc_occupancy\nmbm_total_bytes\nmbm_local_bytes\n");
     for (size_t i = 0; i < CACHES; i++)

@@ -128,8 +128,7 @@ struct fixture *fixture_open(const char *topology)
 
     assert_non_null(f);
     log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
-    strcpy(f->dir, "/tmp/berth-unit-XXXXXX");
-    assert_non_null(mkdtemp(f->dir));
+    folder_new(f->dir, sizeof(f->dir), "berth-unit");
     conf_init(&f->conf);
     f->conf.private_data = CONF_PRIVATE_OFF; /* whatever Slurm of this machine says */
     f->conf.enforcement = CONF_ENFORCE_DRYRUN;

@@ -18,6 +18,18 @@ static void die(const char *what)
     abort();
 }
 
+#define TMPDIR_MAX 24
+
+void folder_new(char *path, size_t size, const char *name)
+{
+    const char *in = getenv("TMPDIR");
+
+    if (!in || !in[0] || strlen(in) > TMPDIR_MAX)
+        in = "/tmp";
+    if (snprintf(path, size, "%s/%s-XXXXXX", in, name) >= (int)size || !mkdtemp(path))
+        die(path);
+}
+
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
     (void)st, (void)type, (void)ftw;

@@ -6,6 +6,10 @@
 
 #include <stddef.h>
 
+/* Makes a new folder and fills in its path[size], whose name begins so. It is in $TMPDIR, or, where
+ * that is not told or so long that sockets have no room below it, in /tmp. */
+void folder_new(char *path, size_t size, const char *name);
+
 /* Removes a folder, or a file, with all that is in it; links are not followed. 0, or -1. */
 int folder_remove(const char *path);
 

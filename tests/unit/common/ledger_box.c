@@ -18,8 +18,7 @@
 void ledger_box_open(struct ledger_box *box)
 {
     memset(box, 0, sizeof(*box));
-    strcpy(box->folder, "/tmp/berth-ledger.XXXXXX");
-    assert_non_null(mkdtemp(box->folder));
+    folder_new(box->folder, sizeof(box->folder), "berth-ledger");
     conf_init(&box->conf);
     sprintf(box->conf.ledger, "sqlite:%s/ledger.db", box->folder);
     sprintf(box->conf.state_dir, "%s/state", box->folder);

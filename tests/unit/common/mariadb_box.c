@@ -149,11 +149,7 @@ bool mariadb_box_open(struct mariadb_box *box, char why[256])
     struct berth_error err;
 
     memset(box, 0, sizeof(*box));
-    strcpy(box->folder, "/tmp/berth-maria.XXXXXX");
-    if (!mkdtemp(box->folder)) {
-        snprintf(why, 256, "no temporary folder: %s", strerror(errno));
-        return false;
-    }
+    folder_new(box->folder, sizeof(box->folder), "berth-maria");
     snprintf(box->url, sizeof(box->url), "mariadb://root@/berth?socket=%s/sock", box->folder);
     if (sql_check_url(box->url, &err) < 0)
         snprintf(why, 256, "%.200s", err.text);

@@ -31,8 +31,7 @@ void meters_open(struct meters *meters, const char *name)
     struct berth_error err = {""};
 
     memset(meters, 0, sizeof(*meters));
-    strcpy(meters->dir, "/tmp/berth-meters-XXXXXX");
-    assert_non_null(mkdtemp(meters->dir));
+    folder_new(meters->dir, sizeof(meters->dir), "berth-meters");
     if (name)
         shell("cp -R -P '%s/tests/fixtures/meters/%s/.' '%s' && chmod -R u+w '%s'",
               srcdir ? srcdir : ".", name, meters->dir, meters->dir);

@@ -143,8 +143,7 @@ struct numa_box *numa_box_open(int nodes)
     struct numa_box *box = calloc(1, sizeof(*box));
     struct berth_error err;
 
-    strcpy(box->dir, "/tmp/berth-numa.XXXXXX");
-    assert_non_null(mkdtemp(box->dir));
+    folder_new(box->dir, sizeof(box->dir), "berth-numa");
     folder_make(box->dir, "proc");
     folder_make(box->dir, "sys/devices/system/node");
     assert_int_equal(rootfs_open(&box->root, box->dir, &err), 0);

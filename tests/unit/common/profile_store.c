@@ -23,8 +23,7 @@ int profile_store_setup(void **state)
     struct profile_store *files = calloc(1, sizeof(*files));
 
     assert_non_null(files);
-    snprintf(files->folder, sizeof(files->folder), "/tmp/berth-profiles.XXXXXX");
-    assert_non_null(mkdtemp(files->folder));
+    folder_new(files->folder, sizeof(files->folder), "berth-profiles");
     snprintf(files->path, sizeof(files->path), "%s/new/profiles.db", files->folder);
     *state = files;
     return 0;

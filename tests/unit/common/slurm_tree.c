@@ -165,8 +165,8 @@ void slurm_tree_open(struct slurm_tree *tree, const struct slurm_series *series)
     char other[128];
 
     *tree = (struct slurm_tree){.series = series};
-    strcpy(tree->dir, "/tmp/berth-tree-XXXXXX");
-    if (!mkdtemp(tree->dir) || rootfs_open(&tree->root, tree->dir, NULL) < 0)
+    folder_new(tree->dir, sizeof(tree->dir), "berth-tree");
+    if (rootfs_open(&tree->root, tree->dir, NULL) < 0)
         abort();
     if (series->unified) {
         folder_put(tree->dir, "cg/cgroup.controllers", "cpuset cpu io memory pids\n");

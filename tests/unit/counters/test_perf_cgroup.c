@@ -32,8 +32,7 @@ static int setup(void **state)
 {
     struct tree *tree = calloc(1, sizeof(*tree));
 
-    strcpy(tree->folder, "/tmp/test_perf_cgroup.XXXXXX");
-    assert_non_null(mkdtemp(tree->folder));
+    folder_new(tree->folder, sizeof(tree->folder), "test_perf_cgroup");
     assert_int_equal(rootfs_open(&tree->root, tree->folder, NULL), 0);
     *state = tree;
     return 0;

@@ -76,8 +76,7 @@ static int set_up(void **state)
 {
     struct tree *tree = calloc(1, sizeof(*tree));
 
-    strcpy(tree->path, "/tmp/berth-resctrl-XXXXXX");
-    assert_non_null(mkdtemp(tree->path));
+    folder_new(tree->path, sizeof(tree->path), "berth-resctrl");
     assert_int_equal(rootfs_open(&tree->root, tree->path, NULL), 0);
     folder_put(tree->path, R "info/L3_MON/mon_features",
                "llc_occupancy\nmbm_total_bytes\nmbm_total_bytes_config\nmbm_local_bytes\n");

@@ -426,8 +426,7 @@ static void put_thread(const char *root, int pid, int tid, long delay, int volun
 
 static void new_tree(char folder[64])
 {
-    strcpy(folder, "/tmp/test_software.XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    folder_new(folder, 64, "test_software");
 }
 
 /* A node without taskstats and without cgroups of Slurm's. */

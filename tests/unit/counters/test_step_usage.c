@@ -27,8 +27,7 @@ static int setup(void **state)
 {
     struct fixture *f = calloc(1, sizeof(*f));
 
-    strcpy(f->folder, "/tmp/test_step_usage.XXXXXX");
-    assert_non_null(mkdtemp(f->folder));
+    folder_new(f->folder, sizeof(f->folder), "test_step_usage");
     assert_int_equal(rootfs_open(&f->root, f->folder, NULL), 0);
     /* no descriptor is held: those of a file that is replaced would not notice */
     f->ways = (struct usage_ways){.root = &f->root};

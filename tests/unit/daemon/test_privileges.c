@@ -41,8 +41,7 @@ static int setup(void **state)
 {
     struct box *box = calloc(1, sizeof(*box));
 
-    strcpy(box->dir, "/tmp/test_privileges.XXXXXX");
-    assert_non_null(mkdtemp(box->dir));
+    folder_new(box->dir, sizeof(box->dir), "test_privileges");
     put(box, "sys/devices/system/node/has_memory", "0\n");
     put(box, "proc/self/mountinfo", "20 1 0:5 / /proc rw - proc proc rw\n");
     put(box, "sys/kernel/tracing/events/x", "");

@@ -28,8 +28,7 @@ static int setup(void **state)
 {
     struct box *box = calloc(1, sizeof(*box));
 
-    strcpy(box->dir, "/tmp/test_temperatures.XXXXXX");
-    assert_non_null(mkdtemp(box->dir));
+    folder_new(box->dir, sizeof(box->dir), "test_temperatures");
     assert_int_equal(rootfs_open(&box->root, box->dir, NULL), 0);
     assert_int_equal(topo_read(&box->topo, "package:2 core:4 pu:1", NULL), 0);
     *state = box;

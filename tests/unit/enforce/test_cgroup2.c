@@ -92,8 +92,7 @@ static int setup(void **state)
     struct berth_error err = {""};
 
     assert_non_null(box);
-    strcpy(box->dir, "/tmp/test_cgroup2.XXXXXX");
-    assert_non_null(mkdtemp(box->dir));
+    folder_new(box->dir, sizeof(box->dir), "test_cgroup2");
     put(box, "", "cgroup.controllers", "cpuset cpu io memory pids\n");
     put(box, "", "cgroup.procs", "");
     make_cgroup(box, "system.slice", "");

@@ -44,8 +44,7 @@ static int setup(void **state)
     struct box *box = calloc(1, sizeof(*box));
 
     assert_non_null(box);
-    strcpy(box->dir, "/tmp/test_enforce.XXXXXX");
-    assert_non_null(mkdtemp(box->dir));
+    folder_new(box->dir, sizeof(box->dir), "test_enforce");
     assert_int_equal(rootfs_open(&box->root, box->dir, NULL), 0);
     make_dir(box, "cg");
     *state = box;

@@ -30,8 +30,7 @@ static int setup(void **state)
     struct berth_error err = {""};
 
     assert_non_null(box);
-    strcpy(box->dir, "/tmp/berth-unit-XXXXXX");
-    assert_non_null(mkdtemp(box->dir));
+    folder_new(box->dir, sizeof(box->dir), "berth-unit");
     assert_int_equal(rootfs_open(&box->root, box->dir, NULL), 0);
     box->enforce =
         (struct enforce){.way = &enforce_cgroup1, .root = &box->root, .cgroup_root = "/cg"};

@@ -45,8 +45,7 @@ static int setup(void **state)
     struct berth_error err = {""};
 
     assert_non_null(box);
-    strcpy(box->dir, "/tmp/test_job_watch.XXXXXX");
-    assert_non_null(mkdtemp(box->dir));
+    folder_new(box->dir, sizeof(box->dir), "test_job_watch");
     assert_int_equal(job_watch_open(&box->watch, &err), 0);
     for (uint32_t job = 1; job <= 20; job++) {
         put(box, job);

@@ -27,8 +27,7 @@ static int open_tree(void **state)
     struct tree *tree = calloc(1, sizeof(*tree));
 
     assert_non_null(tree);
-    strcpy(tree->dir, "/tmp/berth-unit-XXXXXX");
-    assert_non_null(mkdtemp(tree->dir));
+    folder_new(tree->dir, sizeof(tree->dir), "berth-unit");
     assert_int_equal(rootfs_open(&tree->root, tree->dir, NULL), 0);
     tree->enforce = (struct enforce){.root = &tree->root, .cgroup_root = "/cg"};
     *state = tree;

@@ -17,6 +17,7 @@
 
 #include "packer/base/log.h"
 #include "packer/identity/asker.h"
+#include "tests/unit/common/folder.h"
 
 #define PATIENCE_MS 20000
 
@@ -91,8 +92,7 @@ static int setup(void **state)
     struct bench *bench = calloc(1, sizeof(*bench));
     struct berth_error err = {""};
 
-    strcpy(bench->dir, "/tmp/test_asker.XXXXXX");
-    assert_non_null(mkdtemp(bench->dir));
+    folder_new(bench->dir, sizeof(bench->dir), "test_asker");
     conf_init(&bench->conf);
     snprintf(bench->conf.job_program, sizeof(bench->conf.job_program), "%s/program", bench->dir);
     log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);

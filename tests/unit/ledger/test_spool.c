@@ -21,8 +21,8 @@ static char folder[64];
 static int setup(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/berth-spool-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    folder_new(folder, sizeof(folder), "berth-spool");
+    return 0;
 }
 
 static int teardown(void **state)

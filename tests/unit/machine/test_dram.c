@@ -280,8 +280,7 @@ static char *new_root(void)
 {
     static char path[64];
 
-    strcpy(path, "/tmp/test-dram-XXXXXX");
-    assert_non_null(mkdtemp(path));
+    folder_new(path, sizeof(path), "test-dram");
     return path;
 }
 

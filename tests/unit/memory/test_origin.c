@@ -26,8 +26,7 @@ static char dir[64], path[96];
 static int setup(void **state)
 {
     (void)state;
-    strcpy(dir, "/tmp/berth-origin.XXXXXX");
-    assert_non_null(mkdtemp(dir));
+    folder_new(dir, sizeof(dir), "berth-origin");
     snprintf(path, sizeof(path), "%s/dealt.1.0", dir);
     return 0;
 }

@@ -25,8 +25,7 @@ static int setup(void **state)
 {
     struct folder *folder = calloc(1, sizeof(*folder));
 
-    strcpy(folder->path, "/tmp/berth-learn.XXXXXX");
-    assert_non_null(mkdtemp(folder->path));
+    folder_new(folder->path, sizeof(folder->path), "berth-learn");
     snprintf(folder->db, sizeof(folder->db), "%s/store.db", folder->path);
     *state = folder;
     return 0;

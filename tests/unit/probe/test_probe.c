@@ -81,8 +81,7 @@ static int set_up(void **state)
 {
     struct node *node = calloc(1, sizeof(*node));
 
-    strcpy(node->path, "/tmp/berth-probe-XXXXXX");
-    assert_non_null(mkdtemp(node->path));
+    folder_new(node->path, sizeof(node->path), "berth-probe");
     assert_int_equal(rootfs_open(&node->root, node->path, NULL), 0);
     assert_int_equal(topo_read(&node->topo, "package:1 l3:2 core:2 pu:1", NULL), 0);
     for (size_t i = 0; i < node->topo->llcs; i++)

@@ -22,6 +22,7 @@
 #include "packer/ledger/schema.h"
 #include "packer/settle/settler.h"
 #include "packer/sql/sql.h"
+#include "tests/unit/common/folder.h"
 
 #define PATIENCE_MS 20000
 #define LIVE_JOB 8 /* has a step that an earlier berthd has left */
@@ -190,9 +191,7 @@ static int setup(void **state)
     struct bench *bench = calloc(1, sizeof(*bench));
     struct conf *conf = &bench->conf;
 
-    snprintf(bench->dir, sizeof(bench->dir), "/tmp/test_settle.XXXXXX");
-    if (!mkdtemp(bench->dir))
-        return -1;
+    folder_new(bench->dir, sizeof(bench->dir), "test_settle");
     conf_init(conf);
     conf->admin_comment = CONF_ON;
     snprintf(conf->ledger, sizeof(conf->ledger), "sqlite:%s/ledger.db", bench->dir);

@@ -45,8 +45,7 @@ static int teardown_all(void **state)
 
 static int setup_file(void **state)
 {
-    strcpy(file.folder, "/tmp/berth-sql.XXXXXX");
-    assert_non_null(mkdtemp(file.folder));
+    folder_new(file.folder, sizeof(file.folder), "berth-sql");
     snprintf(file.url, sizeof(file.url), "sqlite:%s/in/a.db", file.folder);
     *state = &file;
     return 0;

@@ -40,8 +40,7 @@ static int setup(void **state)
     struct box *box = calloc(1, sizeof(*box));
 
     assert_non_null(box);
-    strcpy(box->dir, "/tmp/test_journal.XXXXXX");
-    assert_non_null(mkdtemp(box->dir));
+    folder_new(box->dir, sizeof(box->dir), "test_journal");
     snprintf(box->path, sizeof(box->path), "%s/journal", box->dir);
     *state = box;
     return 0;

@@ -24,8 +24,7 @@ static int setup(void **state)
 {
     struct tree *tree = calloc(1, sizeof(*tree));
 
-    strcpy(tree->path, "/tmp/berth-busy.XXXXXX");
-    assert_non_null(mkdtemp(tree->path));
+    folder_new(tree->path, sizeof(tree->path), "berth-busy");
     assert_int_equal(rootfs_open(&tree->root, tree->path, NULL), 0);
     *state = tree;
     return 0;

@@ -59,8 +59,7 @@ static int setup(void **state)
 {
     struct box *box = calloc(1, sizeof(*box));
 
-    strcpy(box->dir, "/tmp/test_prefetchers.XXXXXX");
-    assert_non_null(mkdtemp(box->dir));
+    folder_new(box->dir, sizeof(box->dir), "test_prefetchers");
     msr_tree_make(box->dir, 2, MSR_TREE_HASWELL);
     assert_int_equal(rootfs_open(&box->root, box->dir, NULL), 0);
     *state = box;

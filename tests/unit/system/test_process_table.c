@@ -29,8 +29,7 @@ static int setup(void **state)
     struct box *box = calloc(1, sizeof(*box));
 
     assert_non_null(box);
-    snprintf(box->dir, sizeof(box->dir), "/tmp/test_table.XXXXXX");
-    assert_non_null(mkdtemp(box->dir));
+    folder_new(box->dir, sizeof(box->dir), "test_table");
     folder_put(box->dir, "proc/version", "Linux\n");
     assert_int_equal(rootfs_open(&box->root, box->dir, NULL), 0);
     process_table_open(&box->table, &box->root);

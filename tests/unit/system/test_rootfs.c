@@ -45,8 +45,7 @@ static int setup(void **state)
     struct box *box = calloc(1, sizeof(*box));
     char path[PATH_MAX];
 
-    strcpy(box->dir, "/tmp/test_rootfs.XXXXXX");
-    assert_non_null(mkdtemp(box->dir));
+    folder_new(box->dir, sizeof(box->dir), "test_rootfs");
     snprintf(path, sizeof(path), "%s/sub", box->dir);
     assert_int_equal(mkdir(path, 0755), 0);
     put(box, "sub/list", "0-3,8\n", 6);

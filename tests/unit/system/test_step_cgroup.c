@@ -87,8 +87,7 @@ static int setup(void **state)
 {
     struct fixture *f = calloc(1, sizeof(*f));
 
-    strcpy(f->folder, "/tmp/test_step_cgroup.XXXXXX");
-    assert_non_null(mkdtemp(f->folder));
+    folder_new(f->folder, sizeof(f->folder), "test_step_cgroup");
     assert_int_equal(rootfs_open(&f->root, f->folder, NULL), 0);
     *state = f;
     return 0;

@@ -24,8 +24,7 @@ static int set_up(void **state)
     struct scene *scene = calloc(1, sizeof(*scene));
     struct berth_error err;
 
-    strcpy(scene->dir, "/tmp/berth-uncore-XXXXXX");
-    assert_non_null(mkdtemp(scene->dir));
+    folder_new(scene->dir, sizeof(scene->dir), "berth-uncore");
     folder_put(scene->dir, PMU "type", "14\n");
     folder_put(scene->dir, PMU "cpumask", "0,20\n");
     folder_put(scene->dir, PMU "format/event", "config:0-7\n");

@@ -19,6 +19,7 @@
 #include "packer/base/clock.h"
 #include "packer/wire/wire.h"
 #include "packer/wire/wire_client.h"
+#include "tests/unit/common/folder.h"
 
 #define FILLERS 64
 
@@ -37,8 +38,8 @@ static void server_open(struct server *server, int backlog)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-    *server = (struct server){.folder = "/tmp/berth-wire-XXXXXX", .lines = 1};
-    assert_non_null(mkdtemp(server->folder));
+    *server = (struct server){.lines = 1};
+    folder_new(server->folder, sizeof(server->folder), "berth-wire");
     snprintf(server->path, sizeof(server->path), "%s/sock", server->folder);
     strcpy(address.sun_path, server->path);
     server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
