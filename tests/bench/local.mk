@@ -93,6 +93,11 @@ tests_bench_registrations_LDADD = libbench.la $(PACKER_LIBS)
 # Load on a real cluster, beside Slurm alone, and over the socket; as root, after a build in ./build.
 dist_noinst_SCRIPTS += tests/bench/load
 
+# How long root waits while a user floods the sockets, and forks; as root, after a build in ./build with its tests.
+dist_noinst_SCRIPTS += tests/bench/flood
+noinst_PROGRAMS += tests/bench/latency
+tests_bench_latency_LDADD = libwire.la
+
 # What reading Slurm's folders costs; as root, on cgroup v1.
 noinst_PROGRAMS += tests/bench/folders
 tests_bench_folders_LDADD = libbench.la $(PACKER_LIBS)

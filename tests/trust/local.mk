@@ -16,8 +16,6 @@ EXTRA_DIST += \
 	tests/trust/t70-privileges.sh
 TESTS += tests/trust/check-findings
 
-# What a user can do at the socket, and how long root then waits: tests/trust/measure, by hand.
-noinst_PROGRAMS += tests/trust/hostile tests/trust/latency
+# What a user can do at the socket.
+noinst_PROGRAMS += tests/trust/hostile
 tests_trust_hostile_LDADD = libwire.la
-tests_trust_latency_LDADD = libwire.la
-dist_noinst_SCRIPTS += tests/trust/measure
