@@ -3,6 +3,7 @@
  * v1, CPUs 0 and 1; skipped elsewhere), in a tree named like Slurm's that is the test's own and
  * goes away with it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,6 +43,7 @@ struct box {
     struct rootfs root;
     struct enforce enforce;
     char node[32];
+    int alone;             /* holds the lock on the hierarchy */
     struct one one[STEPS]; /* of jobs 900001 and 900002 */
 };
 
@@ -182,15 +185,27 @@ static bool there(const char *dir)
 
 /* ---- the trees ---- */
 
+/* What no journal knows is looked for in all trees that are named like Slurm's: another build's
+ * test, at the same time on this machine, has the same jobs. Whoever comes second waits. */
+static int be_alone(void)
+{
+    int fd = open(CPUSET, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    return fd;
+}
+
 static int setup(void **state)
 {
     struct box *box = calloc(1, sizeof(*box));
 
     assert_non_null(box);
     *state = box;
-    box->root.fd = -1;
+    box->root.fd = box->alone = -1;
     if (!usable())
         return 0;
+    box->alone = be_alone();
     assert_int_equal(rootfs_open(&box->root, "/", NULL), 0);
     assert_int_equal(enforce_open(&box->enforce, &box->root, "/sys/fs/cgroup", "cgroup1", NULL), 0);
     snprintf(box->node, sizeof(box->node), "unittest%d", (int)getpid());
@@ -227,6 +242,8 @@ static int teardown(void **state)
     }
     enforce_close(&box->enforce);
     rootfs_close(&box->root);
+    if (box->alone >= 0)
+        close(box->alone);
     free(box);
     return 0;
 }
