@@ -12,9 +12,10 @@ headline() {
     printf '\n== %s\n' "$*"
 }
 
-# cases LOG WORD: how many cases cmocka reports as PASSED, FAILED, SKIPPED in a test program's log.
+# cases LOG WORD: how many cases cmocka reports as PASSED, FAILED, SKIPPED in a test program's log. From 1.1.6 on it names the group before
+# those of the last two.
 cases() {
-    sed -n "s/^\[ *$2 *\] \([0-9][0-9]*\) test(s).*/\1/p" "$1" | awk '{ n += $1 } END { print n + 0 }'
+    sed -n "s/^\[ *$2 *\] \(.*: \)\{0,1\}\([0-9][0-9]*\) test(s).*/\2/p" "$1" | awk '{ n += $1 } END { print n + 0 }'
 }
 
 # count_trs: the results of `make check` in the files that it reads: cases where a program tells of them, else the program itself.
