@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "blackboard/layout.h"
+#include "enum_table.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
@@ -228,15 +229,16 @@ int berth_blackboard_find(const struct berth_blackboard *board, const char *name
 
 const char *berth_blackboard_said(enum berth_blackboard_result result)
 {
-    static const char *const said[] = {
-        [BERTH_BLACKBOARD_OK] = "read",
-        [BERTH_BLACKBOARD_STALE] = "not written for too long",
-        [BERTH_BLACKBOARD_BUSY] = "being written",
-        [BERTH_BLACKBOARD_ENDED] = "its writer has ended",
-        [BERTH_BLACKBOARD_NONE] = "there is none",
-        [BERTH_BLACKBOARD_FOREIGN] = "not a blackboard of this version and boot, or not root's",
-        [BERTH_BLACKBOARD_FAILED] = "it cannot be opened",
+    static const char *const TABLE(said, BERTH_BLACKBOARD_FAILED + 1) = {
+        ROW(BERTH_BLACKBOARD_OK) = "read",
+        ROW(BERTH_BLACKBOARD_STALE) = "not written for too long",
+        ROW(BERTH_BLACKBOARD_BUSY) = "being written",
+        ROW(BERTH_BLACKBOARD_ENDED) = "its writer has ended",
+        ROW(BERTH_BLACKBOARD_NONE) = "there is none",
+        ROW(BERTH_BLACKBOARD_FOREIGN) = "not a blackboard of this version and boot, or not root's",
+        ROW(BERTH_BLACKBOARD_FAILED) = "it cannot be opened",
     };
+    TABLE_COMPLETE(said);
 
     return result <= BERTH_BLACKBOARD_FAILED ? said[result] : "";
 }

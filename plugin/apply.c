@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "runtime/page.h"
+#include "enum_table.h"
 
 struct apply_page {
     bool answered;
@@ -113,9 +114,13 @@ static int apply_affinity(const struct cpus *want, struct berth_error *err)
 
 static int apply_memory(enum wire_mem mem, const struct cpus *nodes, struct berth_error *err)
 {
-    static const int mode[WIRE_MEMS] = {[WIRE_MEM_LOCAL] = MPOL_LOCAL,
-                                        [WIRE_MEM_INTERLEAVE] = MPOL_INTERLEAVE,
-                                        [WIRE_MEM_BIND] = MPOL_BIND};
+    static const int TABLE(mode, WIRE_MEMS) = {
+        ROW(WIRE_MEM_AUTO) = MPOL_DEFAULT,
+        ROW(WIRE_MEM_LOCAL) = MPOL_LOCAL,
+        ROW(WIRE_MEM_INTERLEAVE) = MPOL_INTERLEAVE,
+        ROW(WIRE_MEM_BIND) = MPOL_BIND,
+    };
+    TABLE_COMPLETE(mode);
     bool local = mem == WIRE_MEM_LOCAL;
 
     if (mem == WIRE_MEM_AUTO || (cpus_empty(nodes) && !local))

@@ -16,6 +16,7 @@
 #include "tasks/moves.h"
 #include "tasks/wake.h"
 #include "tasks/worker.h"
+#include "enum_table.h"
 
 #define QUEUE_AT_FIRST 64 /* tasks */
 #define MEASURED 1024     /* tasks that are pushed and popped to know what that costs */
@@ -193,12 +194,13 @@ static bool are_fine(const struct berth_tasks_options *options)
 
 static struct berth_tasks *new_pool(const struct berth_tasks_options *options)
 {
-    static const struct stealing stealing[] = {
-        [BERTH_TASKS_TOPOLOGY] = {.thresholds = true, .domains = true},
-        [BERTH_TASKS_THRESHOLD] = {.thresholds = true},
-        [BERTH_TASKS_RANDOM] = {0},
-        [BERTH_TASKS_LITERAL] = {.thresholds = true, .domains = true, .literal = true},
+    static const struct stealing TABLE(stealing, BERTH_TASKS_LITERAL + 1) = {
+        ROW(BERTH_TASKS_TOPOLOGY) = {.thresholds = true, .domains = true},
+        ROW(BERTH_TASKS_THRESHOLD) = {.thresholds = true},
+        ROW(BERTH_TASKS_RANDOM) = {0},
+        ROW(BERTH_TASKS_LITERAL) = {.thresholds = true, .domains = true, .literal = true},
     };
+    TABLE_COMPLETE(stealing);
     struct berth_tasks *pool = aligned_alloc(TASKS_LINE, sizeof(*pool));
     bool literal;
 

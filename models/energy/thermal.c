@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* thermal - see thermal.h */
 #include "models/energy/thermal.h"
+#include "enum_table.h"
 
-const char *const thermal_limit_name[THERMAL_LIMITS] = {NULL, "t1", "t2"};
+const char *const TABLE(thermal_limit_name, THERMAL_LIMITS) = {
+    ROW(THERMAL_BELOW) = NULL, ROW(THERMAL_T1) = "t1", ROW(THERMAL_T2) = "t2"};
+TABLE_COMPLETE(thermal_limit_name);
 
 enum thermal_limit thermal_limit_of(const struct thermal_core *core)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/inside/adapt.h"
+#include "enum_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +10,13 @@ const struct adapt_coefficients adapt_pusukuri = {
     .pacc = {18.6, -0.3, 32.5},
 };
 
-const char *const adapt_why_name[ADAPT_WHYS] = {NULL, "uneven", "fell", "promised"};
+const char *const TABLE(adapt_why_name, ADAPT_WHYS) = {
+    ROW(ADAPT_NO_REASON) = NULL,
+    ROW(ADAPT_UNEVEN) = "uneven",
+    ROW(ADAPT_FELL) = "fell",
+    ROW(ADAPT_PROMISED) = "promised",
+};
+TABLE_COMPLETE(adapt_why_name);
 
 /* ---- the two models ---- */
 

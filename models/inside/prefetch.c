@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* prefetch - see prefetch.h */
 #include "models/inside/prefetch.h"
+#include "enum_table.h"
 
 #include <math.h>
 
-const char *const prefetch_state_name[PREFETCH_STATES] = {"waiting", "testing-on", "testing-off",
-                                                          "on", "off"};
+const char *const TABLE(prefetch_state_name, PREFETCH_STATES) = {
+    ROW(PREFETCH_WAITING) = "waiting",
+    ROW(PREFETCH_TEST_ON) = "testing-on",
+    ROW(PREFETCH_TEST_OFF) = "testing-off",
+    ROW(PREFETCH_ON) = "on",
+    ROW(PREFETCH_OFF) = "off",
+};
+TABLE_COMPLETE(prefetch_state_name);
 
 static bool is_testing(const struct prefetch *prefetch)
 {

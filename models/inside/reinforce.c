@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/inside/reinforce.h"
+#include "enum_table.h"
 
 #include <math.h>
 
-const char *const reinforce_end_name[REINFORCE_ENDS] = {NULL, "util", "lock", "max"};
+const char *const TABLE(reinforce_end_name, REINFORCE_ENDS) = {
+    ROW(REINFORCE_RUNNING) = NULL,
+    ROW(REINFORCE_UTIL) = "util",
+    ROW(REINFORCE_LOCK) = "lock",
+    ROW(REINFORCE_MAX) = "max",
+};
+TABLE_COMPLETE(reinforce_end_name);
 
 static unsigned at_most(unsigned threads, unsigned step, unsigned t_max)
 {

@@ -4,10 +4,17 @@
 #include <math.h>
 
 #include "models/online/rate.h"
+#include "enum_table.h"
 
-const char *const tranquil_rule_name[TRANQUIL_RULES] = {"significant", "printed"};
-const char *const tranquil_memory_name[TRANQUIL_MEMORIES] = {"local", "interleave"};
-const char *const tranquil_state_name[TRANQUIL_STATES] = {"profile", "trial"};
+const char *const TABLE(tranquil_rule_name, TRANQUIL_RULES) = {
+    ROW(TRANQUIL_SIGNIFICANT) = "significant", ROW(TRANQUIL_PRINTED) = "printed"};
+TABLE_COMPLETE(tranquil_rule_name);
+const char *const TABLE(tranquil_memory_name, TRANQUIL_MEMORIES) = {
+    ROW(TRANQUIL_LOCAL) = "local", ROW(TRANQUIL_INTERLEAVE) = "interleave"};
+TABLE_COMPLETE(tranquil_memory_name);
+const char *const TABLE(tranquil_state_name, TRANQUIL_STATES) = {ROW(TRANQUIL_PROFILE) = "profile",
+                                                                 ROW(TRANQUIL_TRIAL) = "trial"};
+TABLE_COMPLETE(tranquil_state_name);
 
 /* ---- two bursts ---- */
 

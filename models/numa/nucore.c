@@ -9,10 +9,17 @@
 
 #include "models/numa/nucore_part.h"
 #include "models/numa/numem_constraint.h"
+#include "enum_table.h"
 
 const char *nucore_status_name(enum nucore_status status)
 {
-    static const char *const names[] = {"optimal", "limit", "unknown", "infeasible"};
+    static const char *const TABLE(names, NUCORE_STATUSES) = {
+        ROW(NUCORE_OPTIMAL) = "optimal",
+        ROW(NUCORE_LIMIT) = "limit",
+        ROW(NUCORE_UNKNOWN) = "unknown",
+        ROW(NUCORE_INFEASIBLE) = "infeasible",
+    };
+    TABLE_COMPLETE(names);
 
     return names[status];
 }

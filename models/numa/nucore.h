@@ -47,6 +47,7 @@ enum nucore_status {
     NUCORE_LIMIT,      /* stopped: what was found is feasible, and bound is proven */
     NUCORE_UNKNOWN,    /* stopped before anything was found */
     NUCORE_INFEASIBLE, /* no allocation satisfies everything; `culprit` tells whom */
+    NUCORE_STATUSES
 };
 
 /* "optimal", "limit", "unknown", "infeasible" */

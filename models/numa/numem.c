@@ -11,9 +11,16 @@
 
 #include "models/numa/flows.h"
 #include "models/numa/numem_constraint.h"
+#include "enum_table.h"
 
-const char *const numem_constraint_name[NUMEM_CONSTRAINTS] = {"none", "local bandwidth", "max out",
-                                                              "link", "local/remote contention"};
+const char *const TABLE(numem_constraint_name, NUMEM_CONSTRAINTS) = {
+    ROW(NUMEM_NONE) = "none",
+    ROW(NUMEM_LOCAL_BANDWIDTH) = "local bandwidth",
+    ROW(NUMEM_MAX_OUT) = "max out",
+    ROW(NUMEM_LINK) = "link",
+    ROW(NUMEM_CONTENTION) = "local/remote contention",
+};
+TABLE_COMPLETE(numem_constraint_name);
 
 static int check_allocation(const struct numem_machine *m, const struct numem_program *program,
                             const unsigned *allocation, struct numem_fault *fault)

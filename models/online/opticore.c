@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/online/opticore.h"
+#include "enum_table.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,12 +8,19 @@
 #define ALIKE 2    /* one rate is at most so many times the other */
 #define SLACK 0.05 /* of a window: between the change of the cores and its own beginning */
 
-const char *const opticore_state_name[OPTICORE_STATES] = {"sized-by-store", "profiling", "sized",
-                                                          "watching"};
+const char *const TABLE(opticore_state_name, OPTICORE_STATES) = {
+    ROW(OPTICORE_STORED) = "sized-by-store",
+    ROW(OPTICORE_PROFILING) = "profiling",
+    ROW(OPTICORE_SIZED) = "sized",
+    ROW(OPTICORE_WATCHING) = "watching",
+};
+TABLE_COMPLETE(opticore_state_name);
 
 /* A twentieth of what makes a devil (Blagodurov 2010), and the bytes of so many lines: less is
  * nothing. */
-static const double least[OPTICORE_RATES] = {[OPTICORE_MISSES] = 100, [OPTICORE_BYTES] = 6400};
+static const double TABLE(least, OPTICORE_RATES) = {ROW(OPTICORE_MISSES) = 100,
+                                                    ROW(OPTICORE_BYTES) = 6400};
+TABLE_COMPLETE(least);
 
 /* Compares rate by rate: none that both know is further apart than `apart` of the larger one.
  * Returns whether there is any that both know, and all are. */

@@ -9,6 +9,7 @@
  * With one core per unit the rule means "not full", and is Algorithm 2's line 3: in a regular
  * hierarchy a full entity is never the least filled one while another has a free core. */
 #include "models/placing/di_tree.h"
+#include "enum_table.h"
 
 #include <errno.h>
 #include <math.h>
@@ -95,7 +96,7 @@ struct di_tree *di_tree_copy(const struct di_tree *tree)
  * open one, and all of a shelter or a target is one. */
 static void restrict_room(struct entity *entity)
 {
-    const bool only[] = {[DI_TREE_SHELTER] = entity->shelter, [DI_TREE_TARGET] = entity->target};
+    const bool SPARSE(only, DI_TREE_KINDS) = {[DI_TREE_SHELTER] = entity->shelter, [DI_TREE_TARGET] = entity->target};
 
     if (entity->closed)
         entity->room[DI_TREE_OPEN] = entity->whole[DI_TREE_OPEN] = 0;

@@ -7,14 +7,17 @@
  * and prefetching), and so does what it does to others; a rabbit loses most of its ways to a devil.
  */
 #include "models/slowdown/animal.h"
+#include "enum_table.h"
 
-static const double symbiosis[ANIMAL_COUNT][ANIMAL_COUNT] = {
+static const double TABLE(symbiosis, ANIMAL_COUNT)[ANIMAL_COUNT] = {
     /*                 turtle sheep rabbit devil */
-    [ANIMAL_TURTLE] = {0, 1, 1, 2},
-    [ANIMAL_SHEEP] = {1, 2, 3, 4},
-    [ANIMAL_RABBIT] = {1, 3, 5, 7},
-    [ANIMAL_DEVIL] = {2, 4, 7, 8},
+    ROW(ANIMAL_TURTLE) = {0, 1, 1, 2},
+    ROW(ANIMAL_SHEEP) = {1, 2, 3, 4},
+    ROW(ANIMAL_RABBIT) = {1, 3, 5, 7},
+    ROW(ANIMAL_DEVIL) = {2, 4, 7, 8},
 };
+TABLE_COMPLETE(symbiosis);
+_Static_assert(ANIMAL_COUNT == 4, "a column of symbiosis for each");
 
 static double accesses(const struct app_sdp *sdp)
 {
@@ -46,7 +49,13 @@ enum animal animal_of(const struct app_sdp *sdp, const struct animal_limits *lim
 
 const char *animal_name(enum animal animal)
 {
-    static const char *const names[ANIMAL_COUNT] = {"turtle", "sheep", "rabbit", "devil"};
+    static const char *const TABLE(names, ANIMAL_COUNT) = {
+        ROW(ANIMAL_TURTLE) = "turtle",
+        ROW(ANIMAL_SHEEP) = "sheep",
+        ROW(ANIMAL_RABBIT) = "rabbit",
+        ROW(ANIMAL_DEVIL) = "devil",
+    };
+    TABLE_COMPLETE(names);
 
     return names[animal];
 }

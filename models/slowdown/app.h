@@ -21,7 +21,7 @@ struct app_sdp {
 };
 
 /* What is insisted on for the cores of a program. */
-enum app_threads { APP_MODEL, APP_SPREAD, APP_PACK };
+enum app_threads { APP_MODEL, APP_SPREAD, APP_PACK, APP_THREADS };
 
 struct app {
     double ipc;             /* instructions per cycle */

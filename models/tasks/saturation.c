@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/tasks/saturation.h"
+#include "enum_table.h"
 
 #include <math.h>
 
-const char *const saturation_name[SATURATION_STATES] = {
-    [SATURATION_IDLE] = "idle",
-    [SATURATION_NORMAL] = "normal",
-    [SATURATION_SATURATED] = "saturated",
+const char *const TABLE(saturation_name, SATURATION_STATES) = {
+    ROW(SATURATION_UNKNOWN) = NULL,
+    ROW(SATURATION_IDLE) = "idle",
+    ROW(SATURATION_NORMAL) = "normal",
+    ROW(SATURATION_SATURATED) = "saturated",
 };
+TABLE_COMPLETE(saturation_name);
 
 size_t saturation_knee(size_t cores, const double *curve)
 {

@@ -32,10 +32,11 @@ enum steal_policy {
     STEAL_THRESHOLD, /* any whose queue is long enough (section 3.5) */
     STEAL_TOPOLOGY,  /* of the own domain; of others only where that has none (section 4.4) */
     STEAL_SHEPHERD,  /* a queue a domain; one worker steals for all of it (Porterfield 2012, 2.3) */
-    STEAL_LITERAL    /* topology, with the thresholds as section 3.4 prints them */
+    STEAL_LITERAL,   /* topology, with the thresholds as section 3.4 prints them */
+    STEAL_POLICIES
 };
 
-enum steal_kind { STEAL_FLAT, STEAL_TREE };
+enum steal_kind { STEAL_FLAT, STEAL_TREE, STEAL_KINDS };
 
 struct steal_program {
     enum steal_kind kind;

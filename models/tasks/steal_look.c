@@ -2,6 +2,7 @@
 /* steal_look - where a worker of the model steal that has nothing to do looks for tasks, and what
  * it brings. */
 #include "models/tasks/steal_run.h"
+#include "enum_table.h"
 
 #include <math.h>
 
@@ -98,11 +99,12 @@ static uint32_t choose_shepherd(struct run *run, uint32_t me)
 
 static uint32_t choose(struct run *run, uint32_t me)
 {
-    static uint32_t (*const by_policy[])(struct run *, uint32_t) = {
-        [STEAL_RANDOM] = choose_random,     [STEAL_THRESHOLD] = choose_threshold,
-        [STEAL_TOPOLOGY] = choose_topology, [STEAL_SHEPHERD] = choose_shepherd,
-        [STEAL_LITERAL] = choose_topology,
+    static uint32_t (*const TABLE(by_policy, STEAL_POLICIES))(struct run *, uint32_t) = {
+        ROW(STEAL_RANDOM) = choose_random,     ROW(STEAL_THRESHOLD) = choose_threshold,
+        ROW(STEAL_TOPOLOGY) = choose_topology, ROW(STEAL_SHEPHERD) = choose_shepherd,
+        ROW(STEAL_LITERAL) = choose_topology,
     };
+    TABLE_COMPLETE(by_policy);
 
     return by_policy[run->program->policy](run, me);
 }

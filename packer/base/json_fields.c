@@ -12,6 +12,7 @@
 #include "packer/base/json.h"
 #include "packer/base/nearest.h"
 #include "packer/base/json_asked.h"
+#include "enum_table.h"
 
 const struct json_field json_number = {.kind = JSON_NUMBER, .need = JSON_REQUIRED};
 
@@ -74,15 +75,16 @@ static int check_range(const struct json_field *field, double value, struct bert
 /* ---- reading ---- */
 
 /* The type that a value of each kind has in JSON. A number may be an integer, too. */
-static const enum json_type type_of[] = {
-    [JSON_TEXT] = json_type_string,       [JSON_BORROWED] = json_type_string,
-    [JSON_UNSIGNED] = json_type_int,      [JSON_SIGNED] = json_type_int,
-    [JSON_NUMBER] = json_type_double,     [JSON_BOOL] = json_type_boolean,
-    [JSON_WORD] = json_type_string,       [JSON_CPUS] = json_type_string,
-    [JSON_STRUCT] = json_type_object,     [JSON_TUPLE] = json_type_array,
-    [JSON_LIST] = json_type_array,        [JSON_ANY_ARRAY] = json_type_array,
-    [JSON_ANY_OBJECT] = json_type_object,
+static const enum json_type TABLE(type_of, JSON_KINDS) = {
+    ROW(JSON_TEXT) = json_type_string,       ROW(JSON_BORROWED) = json_type_string,
+    ROW(JSON_UNSIGNED) = json_type_int,      ROW(JSON_SIGNED) = json_type_int,
+    ROW(JSON_NUMBER) = json_type_double,     ROW(JSON_BOOL) = json_type_boolean,
+    ROW(JSON_WORD) = json_type_string,       ROW(JSON_CPUS) = json_type_string,
+    ROW(JSON_STRUCT) = json_type_object,     ROW(JSON_TUPLE) = json_type_array,
+    ROW(JSON_LIST) = json_type_array,        ROW(JSON_ANY_ARRAY) = json_type_array,
+    ROW(JSON_ANY_OBJECT) = json_type_object,
 };
+TABLE_COMPLETE(type_of);
 
 static int check_type(const struct json_field *field, struct json_object *value,
                       struct berth_error *err)

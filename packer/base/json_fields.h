@@ -20,20 +20,21 @@ enum json_need { JSON_OPTIONAL, JSON_REQUIRED };
 
 /* What the struct has, and what JSON has for it. */
 enum json_kind {
-    JSON_TEXT,      /* char[size]: a string of min to size - 1 bytes, no NUL in it */
-    JSON_UNSIGNED,  /* uint32_t or uint64_t: a whole number */
-    JSON_SIGNED,    /* int32_t or int64_t */
-    JSON_NUMBER,    /* double: a finite number */
-    JSON_BOOL,      /* bool */
-    JSON_WORD,      /* an enum: one of words; null for a value that has none */
-    JSON_CPUS,      /* struct cpus: a list such as "0-3,8" */
-    JSON_STRUCT,    /* a struct: an object of fields */
-    JSON_TUPLE,     /* a struct: an array of the values of its fields, in their order */
-    JSON_LIST,      /* n values in `size` bytes: an array of n; fields: one for each of them */
-    JSON_BORROWED,  /* const char *, borrowed of what was read: a string of at most max bytes, no
-                       NUL in it; NULL is written as "" */
-    JSON_ANY_ARRAY, /* struct json_object *, borrowed of what was read: an array */
-    JSON_ANY_OBJECT /* likewise an object */
+    JSON_TEXT,       /* char[size]: a string of min to size - 1 bytes, no NUL in it */
+    JSON_UNSIGNED,   /* uint32_t or uint64_t: a whole number */
+    JSON_SIGNED,     /* int32_t or int64_t */
+    JSON_NUMBER,     /* double: a finite number */
+    JSON_BOOL,       /* bool */
+    JSON_WORD,       /* an enum: one of words; null for a value that has none */
+    JSON_CPUS,       /* struct cpus: a list such as "0-3,8" */
+    JSON_STRUCT,     /* a struct: an object of fields */
+    JSON_TUPLE,      /* a struct: an array of the values of its fields, in their order */
+    JSON_LIST,       /* n values in `size` bytes: an array of n; fields: one for each of them */
+    JSON_BORROWED,   /* const char *, borrowed of what was read: a string of at most max bytes, no
+                        NUL in it; NULL is written as "" */
+    JSON_ANY_ARRAY,  /* struct json_object *, borrowed of what was read: an array */
+    JSON_ANY_OBJECT, /* likewise an object */
+    JSON_KINDS
 };
 
 struct json_field {

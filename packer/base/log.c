@@ -13,6 +13,7 @@
 
 #include "packer/base/clock.h"
 #include "packer/base/text.h"
+#include "enum_table.h"
 
 #define LINE_MAX_BYTES 2048
 #define LIMIT_S 1.0
@@ -22,8 +23,20 @@ static struct {
     enum log_level level;
 } settings = {LOG_TARGET_STDERR, LOG_LEVEL_INFO};
 
-static const char *const level_name[] = {"error", "warn", "info", "debug"};
-static const int level_priority[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
+static const char *const TABLE(level_name, LOG_LEVELS) = {
+    ROW(LOG_LEVEL_ERROR) = "error",
+    ROW(LOG_LEVEL_WARN) = "warn",
+    ROW(LOG_LEVEL_INFO) = "info",
+    ROW(LOG_LEVEL_DEBUG) = "debug",
+};
+TABLE_COMPLETE(level_name);
+static const int TABLE(level_priority, LOG_LEVELS) = {
+    ROW(LOG_LEVEL_ERROR) = LOG_ERR,
+    ROW(LOG_LEVEL_WARN) = LOG_WARNING,
+    ROW(LOG_LEVEL_INFO) = LOG_INFO,
+    ROW(LOG_LEVEL_DEBUG) = LOG_DEBUG,
+};
+TABLE_COMPLETE(level_priority);
 
 void log_open(enum log_target target, enum log_level level)
 {

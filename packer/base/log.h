@@ -6,8 +6,8 @@
 #ifndef BERTH_BASE_LOG_H
 #define BERTH_BASE_LOG_H
 
-enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
-enum log_target { LOG_TARGET_STDERR, LOG_TARGET_SYSLOG };
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG, LOG_LEVELS };
+enum log_target { LOG_TARGET_STDERR, LOG_TARGET_SYSLOG, LOG_TARGETS };
 
 void log_open(enum log_target target, enum log_level level);
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));

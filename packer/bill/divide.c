@@ -8,6 +8,7 @@
  * all of it is idle energy.
  */
 #include "packer/bill/parts.h"
+#include "enum_table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,8 +37,9 @@ static unsigned columns_of(const struct bill_zone *zone, double part)
 static void learn(struct bill_zone *zone, double uj)
 {
     double s = zone->seconds, watts = uj / s * 1e-6;
-    double x[BILL_FEATURES] = {1, zone->sum.busy_s / s, zone->sum.instructions / s * 1e-9,
-                               zone->sum.bytes / s * 1e-9};
+    double TABLE(x, BILL_FEATURES) = {ROW(BILL_TIME) = 1, ROW(BILL_BUSY) = zone->sum.busy_s / s, ROW(BILL_INSTRUCTIONS) = zone->sum.instructions / s * 1e-9,
+                               ROW(BILL_BYTES) = zone->sum.bytes / s * 1e-9,};
+    TABLE_COMPLETE(x);
     unsigned columns = columns_of(zone, LEARN_COUNTED);
 
     if (s < LEARN_S || !zone->busy_known)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "packer/board/map.h"
+#include "enum_table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -86,7 +87,13 @@ void board_map_complete(const struct board_map *map, double *figure)
 static void add(struct board_map *map, enum board_kind kind, size_t index, unsigned number,
                 size_t package)
 {
-    static const char *const name[] = {"node", "package", "memory", "llc"};
+    static const char *const TABLE(name, BOARD_KINDS) = {
+        ROW(BOARD_NODE) = "node",
+        ROW(BOARD_PACKAGE) = "package",
+        ROW(BOARD_MEMORY) = "memory",
+        ROW(BOARD_LLC) = "llc",
+    };
+    TABLE_COMPLETE(name);
     struct board_section *section = &map->section[map->n];
 
     if (map->count[kind]++ == 0)

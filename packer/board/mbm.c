@@ -14,13 +14,16 @@
 #include "packer/base/file.h"
 #include "packer/counters/resctrl_caches.h"
 #include "packer/counters/resctrl_group.h"
+#include "enum_table.h"
 
 #define LOOK_S 1.0
 #define MOST_BYTES_PER_S 1e13 /* above what the memory of any one cache can deliver */
 #define PATH_SIZE 512
 
 enum event { TOTAL, LOCAL, EVENTS };
-static const char *const event_file[EVENTS] = {"mbm_total_bytes", "mbm_local_bytes"};
+static const char *const TABLE(event_file, EVENTS) = {ROW(TOTAL) = "mbm_total_bytes",
+                                                      ROW(LOCAL) = "mbm_local_bytes"};
+TABLE_COMPLETE(event_file);
 
 /* An event of a control group on a cache. */
 struct source {

@@ -17,6 +17,7 @@
 #include "packer/cli/common/options.h"
 #include "packer/cli/common/screen.h"
 #include "packer/cli/verbs.h"
+#include "enum_table.h"
 
 #define STALE_S 3.0 /* rcr_rate is 1 Hz at least */
 
@@ -42,7 +43,10 @@ struct row {
 
 static const char *state_name(double state)
 {
-    static const char *const name[] = {"idle", "normal", "saturated"};
+    static const char *const TABLE(name, BERTH_BLACKBOARD_SATURATED + 1) = {
+        ROW(BERTH_BLACKBOARD_IDLE) = "idle", ROW(BERTH_BLACKBOARD_NORMAL) = "normal",
+        ROW(BERTH_BLACKBOARD_SATURATED) = "saturated"};
+    TABLE_COMPLETE(name);
 
     return state >= BERTH_BLACKBOARD_IDLE && state <= BERTH_BLACKBOARD_SATURATED
                ? name[(size_t)state]

@@ -15,6 +15,7 @@
 #include "packer/cli/model/models.h"
 #include "packer/cli/profile/profile.h"
 #include "packer/cli/verbs.h"
+#include "enum_table.h"
 
 struct shell {
     const char *name;
@@ -27,7 +28,7 @@ static const struct ctl_verb *verbs;
 
 /* ---- what is proposed ---- */
 
-enum proposal { NOTHING, FILES, JOBS, MODELS, COMMANDS };
+enum proposal { NOTHING, FILES, JOBS, MODELS, COMMANDS, PROPOSALS };
 
 /* What an option's value is, when it is none of a few words. */
 static enum proposal value_of(const struct ctl_option *row)
@@ -125,11 +126,11 @@ static void bash_begin(void)
          "$verb in");
 }
 
-static const char *const bash_propose[] = {[NOTHING] = "",
-                                           [FILES] = "files",
-                                           [JOBS] = "jobs",
-                                           [MODELS] = "files",
-                                           [COMMANDS] = "commands"};
+static const char *const TABLE(bash_propose, PROPOSALS) = {
+    ROW(NOTHING) = "",     ROW(FILES) = "files",       ROW(JOBS) = "jobs",
+    ROW(MODELS) = "files", ROW(COMMANDS) = "commands",
+};
+TABLE_COMPLETE(bash_propose);
 
 static void bash_value(const struct ctl_option *row)
 {
@@ -214,11 +215,14 @@ static void zsh_begin(void)
          "    case $verb in");
 }
 
-static const char *const zsh_action[] = {[NOTHING] = " ",
-                                         [FILES] = "_files",
-                                         [JOBS] = "_berthctl_jobs",
-                                         [MODELS] = "_files",
-                                         [COMMANDS] = "_command_names -e"};
+static const char *const TABLE(zsh_action, PROPOSALS) = {
+    ROW(NOTHING) = " ",
+    ROW(FILES) = "_files",
+    ROW(JOBS) = "_berthctl_jobs",
+    ROW(MODELS) = "_files",
+    ROW(COMMANDS) = "_command_names -e",
+};
+TABLE_COMPLETE(zsh_action);
 
 static void zsh_row(const struct ctl_option *row)
 {

@@ -15,8 +15,15 @@
 #include "packer/ledger/ledger.h"
 #include "packer/profiles/profiles.h"
 #include "packer/trace/tool.h"
+#include "enum_table.h"
 
-static const char *const state_name[] = {"ok", "warn", "absent", "off"};
+static const char *const TABLE(state_name, DOCTOR_STATES) = {
+    ROW(DOCTOR_OK) = "ok",
+    ROW(DOCTOR_WARN) = "warn",
+    ROW(DOCTOR_ABSENT) = "absent",
+    ROW(DOCTOR_OFF) = "off",
+};
+TABLE_COMPLETE(state_name);
 
 /* ---- what is berth's own ---- */
 
@@ -331,8 +338,13 @@ static void print_verdict(const struct doctor *doctor, enum verdict verdict, con
 
 static int print_rows(const struct doctor *doctor)
 {
-    static const char *const title[VERDICTS] = {"stops berth", "worse without", "fine",
-                                                "off, as configured"};
+    static const char *const TABLE(title, VERDICTS) = {
+        ROW(STOPS) = "stops berth",
+        ROW(WORSE) = "worse without",
+        ROW(FINE) = "fine",
+        ROW(OFF) = "off, as configured",
+    };
+    TABLE_COMPLETE(title);
     size_t columns = ctl_columns();
     char list[2048];
 

@@ -11,7 +11,7 @@
 #include "packer/system/plugin_file.h"
 #include "packer/system/rootfs.h"
 
-enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_ABSENT, DOCTOR_OFF };
+enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_ABSENT, DOCTOR_OFF, DOCTOR_STATES };
 
 struct doctor_row {
     char name[32];

@@ -9,6 +9,7 @@
 
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/screen.h"
+#include "enum_table.h"
 
 #define SAME 0.0005 /* slowdowns that differ by less are the same to a person */
 
@@ -19,11 +20,12 @@ static bool is(struct json_object *object, const char *key, const char *word)
 
 enum explain_deed explain_deed(struct json_object *step)
 {
-    static const char *const state[] = {[EXPLAIN_NEW] = "new",
-                                        [EXPLAIN_PLACED] = "placed",
-                                        [EXPLAIN_OBSERVED] = "observed",
-                                        [EXPLAIN_LEFT] = "left",
-                                        [EXPLAIN_FAILED] = "failed"};
+    static const char *const TABLE(state, EXPLAIN_DEEDS) = {
+        ROW(EXPLAIN_NEW) = "new",           ROW(EXPLAIN_PLACED) = "placed",
+        ROW(EXPLAIN_OBSERVED) = "observed", ROW(EXPLAIN_LEFT) = "left",
+        ROW(EXPLAIN_FAILED) = "failed",
+    };
+    TABLE_COMPLETE(state);
     const char *reason = ctl_text(ctl_object(step, "enforce"), "reason");
     bool ended = is(step, "state", "ended");
 

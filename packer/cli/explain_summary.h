@@ -8,7 +8,14 @@
 #include <stdio.h>
 
 /* What berth did with a step. */
-enum explain_deed { EXPLAIN_NEW, EXPLAIN_PLACED, EXPLAIN_OBSERVED, EXPLAIN_LEFT, EXPLAIN_FAILED };
+enum explain_deed {
+    EXPLAIN_NEW,
+    EXPLAIN_PLACED,
+    EXPLAIN_OBSERVED,
+    EXPLAIN_LEFT,
+    EXPLAIN_FAILED,
+    EXPLAIN_DEEDS
+};
 
 /* Returns it of a step of an answer to `explain`. Of one that has ended berthd says it by the
  * reason only: who was placed has none. */

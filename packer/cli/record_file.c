@@ -11,6 +11,7 @@
 
 #include "packer/base/file.h"
 #include "packer/counters/sample_line.h"
+#include "enum_table.h"
 
 /* ---- going on with a file ---- */
 
@@ -53,8 +54,9 @@ static int go_on(struct record_file *file, const char *path, bool csv, struct re
 
 static int open_flags(enum record_mode mode)
 {
-    static const int flags[] = {
-        [RECORD_NEW] = O_EXCL, [RECORD_FORCE] = O_TRUNC, [RECORD_APPEND] = 0};
+    static const int TABLE(flags, RECORD_MODES) = {
+        ROW(RECORD_NEW) = O_EXCL, ROW(RECORD_FORCE) = O_TRUNC, ROW(RECORD_APPEND) = 0};
+    TABLE_COMPLETE(flags);
 
     return O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | flags[mode];
 }

@@ -11,7 +11,7 @@
 #include "packer/counters/recorded.h"
 
 /* Says what to do with a file that is there: refuse it, replace it, go on with it. */
-enum record_mode { RECORD_NEW, RECORD_FORCE, RECORD_APPEND };
+enum record_mode { RECORD_NEW, RECORD_FORCE, RECORD_APPEND, RECORD_MODES };
 
 struct record_file {
     int fd;

@@ -149,6 +149,8 @@ static int take_helpformat(const struct ctl_option *option, const char *value, v
 /* Stand in the order of enum report_by; behind them the job, whose row is its own total. */
 static const char *const by_words[] = {"user", "account", "partition", "node", "day", "job", NULL};
 #define BY_JOB 5
+_Static_assert(BY_JOB == REPORT_BYS - 1 && sizeof(by_words) / sizeof(by_words[0]) == REPORT_BYS + 1,
+               "a word for each but REPORT_BY_NOTHING, one for the job, and the end");
 
 static const struct ctl_option option_rows[] = {
     {"jobs", 'j', "LIST", "jobs, steps, array tasks: 12,13.batch,14_3",

@@ -10,6 +10,7 @@
 #include "packer/base/json.h"
 #include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
+#include "enum_table.h"
 
 /* ---- columns ---- */
 
@@ -51,8 +52,12 @@ static void offer(const struct offered *list, size_t n, bool table, char format[
 int report_choose_columns(const struct report_args *args, struct report_column **column, size_t *n,
                           struct berth_error *err)
 {
-    static const char *const title[REPORT_BYS] = {"Group",     "User", "Account",
-                                                  "Partition", "Node", "Day"};
+    static const char *const TABLE(title, REPORT_BYS) = {
+        ROW(REPORT_BY_NOTHING) = "Group",   ROW(REPORT_BY_USER) = "User",
+        ROW(REPORT_BY_ACCOUNT) = "Account", ROW(REPORT_BY_PARTITION) = "Partition",
+        ROW(REPORT_BY_NODE) = "Node",       ROW(REPORT_BY_DAY) = "Day",
+    };
+    TABLE_COMPLETE(title);
     bool table = args->shape == REPORT_SHAPE_TABLE;
     char fitting[FORMAT_MAX];
     const char *format = args->format ? args->format : fitting;

@@ -9,6 +9,7 @@
 #include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/users.h"
+#include "enum_table.h"
 
 #define CELL_MAX 256
 #define CELL_COLUMNS 60 /* of a text, before its column cuts it */
@@ -56,11 +57,24 @@ enum screen_style steps_style(struct json_object *step)
 
 /* ---- order ---- */
 
-const char *const steps_sort_word[STEPS_SORTS + 1] = {"step",  "cpu",      "ipc",  "memory",
-                                                      "watts", "slowdown", "user", NULL};
+const char *const TABLE(steps_sort_word, STEPS_SORTS + 1) = {
+    ROW(STEPS_BY_STEP) = "step",   ROW(STEPS_BY_CPU) = "cpu",
+    ROW(STEPS_BY_IPC) = "ipc",     ROW(STEPS_BY_MEMORY) = "memory",
+    ROW(STEPS_BY_WATTS) = "watts", ROW(STEPS_BY_SLOWDOWN) = "slowdown",
+    ROW(STEPS_BY_USER) = "user",   ROW(STEPS_SORTS) = NULL,
+};
+TABLE_COMPLETE(steps_sort_word);
 const char steps_sort_key[STEPS_SORTS + 1] = "ncibwsu";
-const char *const steps_sort_title[STEPS_SORTS] = {
-    "number", "CPU%", "instructions per cycle", "memory traffic", "watts", "slowdown", "user"};
+const char *const TABLE(steps_sort_title, STEPS_SORTS) = {
+    ROW(STEPS_BY_STEP) = "number",
+    ROW(STEPS_BY_CPU) = "CPU%",
+    ROW(STEPS_BY_IPC) = "instructions per cycle",
+    ROW(STEPS_BY_MEMORY) = "memory traffic",
+    ROW(STEPS_BY_WATTS) = "watts",
+    ROW(STEPS_BY_SLOWDOWN) = "slowdown",
+    ROW(STEPS_BY_USER) = "user",
+};
+TABLE_COMPLETE(steps_sort_title);
 
 /* Returns what is sorted by, the greatest first. */
 static double rank(struct json_object *step, enum steps_sort by)

@@ -20,19 +20,20 @@ enum conf_enforcement {
     CONF_ENFORCE_AUTO,
     CONF_ENFORCE_CGROUP1,
     CONF_ENFORCE_CGROUP2,
-    CONF_ENFORCE_DRYRUN
+    CONF_ENFORCE_DRYRUN,
+    CONF_ENFORCEMENTS
 };
 
 extern const char *const conf_enforcement_name[]; /* "auto", "cgroup1", .., NULL */
 extern const char *const conf_idle_energy_name[]; /* "cores", .., NULL */
 
-enum conf_switch { CONF_OFF, CONF_ON };
-enum conf_private { CONF_PRIVATE_SLURM, CONF_PRIVATE_ON, CONF_PRIVATE_OFF };
-enum conf_dio_power_order { CONF_BALANCED, CONF_AS_PRINTED };
-enum conf_edp_power { CONF_EDP_TOTAL, CONF_EDP_ABOVE_IDLE };
+enum conf_switch { CONF_OFF, CONF_ON, CONF_SWITCHES };
+enum conf_private { CONF_PRIVATE_SLURM, CONF_PRIVATE_ON, CONF_PRIVATE_OFF, CONF_PRIVATES };
+enum conf_dio_power_order { CONF_BALANCED, CONF_AS_PRINTED, CONF_DIO_POWER_ORDERS };
+enum conf_edp_power { CONF_EDP_TOTAL, CONF_EDP_ABOVE_IDLE, CONF_EDP_POWERS };
 enum conf_share { CONF_SHARE_NEED, CONF_SHARE_ADAPT, CONF_SHARES };
 enum conf_idle_energy { CONF_IDLE_CORES, CONF_IDLE_EVENLY, CONF_IDLE_NOBODY, CONF_IDLES };
-enum conf_sharing { CONF_SHARING_OFF, CONF_SHARING_MEDIAN };
+enum conf_sharing { CONF_SHARING_OFF, CONF_SHARING_MEDIAN, CONF_SHARINGS };
 
 struct conf {
     char socket[108]; /* Unix socket that plugin and berthctl connect to (as long as sun_path) */

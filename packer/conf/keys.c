@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "packer/conf/key.h"
+#include "enum_table.h"
 
 #define START CONF_START
 #define LIVE CONF_LIVE
@@ -28,22 +29,60 @@ static const char *const option_words[] = {
     "pack",     "policy", "cores",   "max-slowdown", "mem",      "threads", "follow",
     "throttle", "flex",   "locks",   "faithful",     "tranquil", "shuffle", "adapt",
     "prefetch", "tag",    "require", "verbose",      NULL};
-const char *const conf_enforcement_name[] = {"auto", "cgroup1", "cgroup2", "dryrun", NULL};
-static const char *const policy_words[] = {"di",     "dio-power", "pain",    "sdc",
-                                           "animal", "missrate",  "contend", NULL};
-_Static_assert(sizeof(policy_words) / sizeof(policy_words[0]) == WIRE_POLICIES + 1,
-               "as wire_policy_name");
-static const char *const target_words[] = {"stderr", "syslog", NULL};
+const char *const TABLE(conf_enforcement_name, CONF_ENFORCEMENTS + 1) = {
+    ROW(CONF_ENFORCE_AUTO) = "auto",       ROW(CONF_ENFORCE_CGROUP1) = "cgroup1",
+    ROW(CONF_ENFORCE_CGROUP2) = "cgroup2", ROW(CONF_ENFORCE_DRYRUN) = "dryrun",
+    ROW(CONF_ENFORCEMENTS) = NULL,
+};
+TABLE_COMPLETE(conf_enforcement_name);
+static const char *const TABLE(policy_words, WIRE_POLICIES + 1) = {
+    ROW(WIRE_POLICY_DI) = "di",           ROW(WIRE_POLICY_DIO_POWER) = "dio-power",
+    ROW(WIRE_POLICY_PAIN) = "pain",       ROW(WIRE_POLICY_SDC) = "sdc",
+    ROW(WIRE_POLICY_ANIMAL) = "animal",   ROW(WIRE_POLICY_MISSRATE) = "missrate",
+    ROW(WIRE_POLICY_CONTEND) = "contend", ROW(WIRE_POLICIES) = NULL,
+};
+TABLE_COMPLETE(policy_words);
+static const char *const TABLE(target_words, LOG_TARGETS + 1) = {
+    ROW(LOG_TARGET_STDERR) = "stderr", ROW(LOG_TARGET_SYSLOG) = "syslog", ROW(LOG_TARGETS) = NULL};
+TABLE_COMPLETE(target_words);
 static const char *const counters_words[] = {"perf", "resctrl", "software", NULL};
 static const char *const energy_words[] = {"powercap", "perf", "hwmon", NULL};
-static const char *const switch_words[] = {"off", "on", NULL};
-static const char *const private_words[] = {"slurm", "on", "off", NULL};
-static const char *const dio_power_order_words[] = {"balanced", "printed", NULL};
-static const char *const edp_power_words[] = {"total", "above-idle", NULL};
-const char *const conf_idle_energy_name[] = {"cores", "evenly", "nobody", NULL};
-static const char *const share_words[] = {"need", "adapt", NULL};
-static const char *const sharing_words[] = {"off", "median", NULL};
-static const char *const level_words[] = {"error", "warn", "info", "debug", NULL};
+static const char *const TABLE(switch_words, CONF_SWITCHES + 1) = {
+    ROW(CONF_OFF) = "off", ROW(CONF_ON) = "on", ROW(CONF_SWITCHES) = NULL};
+TABLE_COMPLETE(switch_words);
+static const char *const TABLE(private_words, CONF_PRIVATES + 1) = {
+    ROW(CONF_PRIVATE_SLURM) = "slurm",
+    ROW(CONF_PRIVATE_ON) = "on",
+    ROW(CONF_PRIVATE_OFF) = "off",
+    ROW(CONF_PRIVATES) = NULL,
+};
+TABLE_COMPLETE(private_words);
+static const char *const TABLE(dio_power_order_words, CONF_DIO_POWER_ORDERS + 1) = {
+    ROW(CONF_BALANCED) = "balanced", ROW(CONF_AS_PRINTED) = "printed",
+    ROW(CONF_DIO_POWER_ORDERS) = NULL};
+TABLE_COMPLETE(dio_power_order_words);
+static const char *const TABLE(edp_power_words, CONF_EDP_POWERS + 1) = {
+    ROW(CONF_EDP_TOTAL) = "total", ROW(CONF_EDP_ABOVE_IDLE) = "above-idle",
+    ROW(CONF_EDP_POWERS) = NULL};
+TABLE_COMPLETE(edp_power_words);
+const char *const TABLE(conf_idle_energy_name, CONF_IDLES + 1) = {
+    ROW(CONF_IDLE_CORES) = "cores",
+    ROW(CONF_IDLE_EVENLY) = "evenly",
+    ROW(CONF_IDLE_NOBODY) = "nobody",
+    ROW(CONF_IDLES) = NULL,
+};
+TABLE_COMPLETE(conf_idle_energy_name);
+static const char *const TABLE(share_words, CONF_SHARES + 1) = {
+    ROW(CONF_SHARE_NEED) = "need", ROW(CONF_SHARE_ADAPT) = "adapt", ROW(CONF_SHARES) = NULL};
+TABLE_COMPLETE(share_words);
+static const char *const TABLE(sharing_words, CONF_SHARINGS + 1) = {
+    ROW(CONF_SHARING_OFF) = "off", ROW(CONF_SHARING_MEDIAN) = "median", ROW(CONF_SHARINGS) = NULL};
+TABLE_COMPLETE(sharing_words);
+static const char *const TABLE(level_words, LOG_LEVELS + 1) = {
+    ROW(LOG_LEVEL_ERROR) = "error", ROW(LOG_LEVEL_WARN) = "warn", ROW(LOG_LEVEL_INFO) = "info",
+    ROW(LOG_LEVEL_DEBUG) = "debug", ROW(LOG_LEVELS) = NULL,
+};
+TABLE_COMPLETE(level_words);
 
 const struct conf_key conf_key[] = {
     {"socket", START, WIRE_SOCKET_DEFAULT, PATH, FIELD(socket),

@@ -7,21 +7,23 @@
 
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"
+#include "enum_table.h"
 
 #define COUNT_MAX 0x1p64 /* as sample_line.c */
 #define ERROR_MAX 1e12
 
-const char *const by_node_name[BY_NODE_KINDS] = {
-    [BY_NODE_CPU_NS] = "cpu_ns",
-    [BY_NODE_READS_LOCAL] = "reads_local",
-    [BY_NODE_READS_REMOTE] = "reads_remote",
-    [BY_NODE_WRITES_LOCAL] = "writes_local",
-    [BY_NODE_WRITES_REMOTE] = "writes_remote",
-    [BY_NODE_BYTES_LOCAL] = "bytes_local",
-    [BY_NODE_BYTES] = "bytes",
-    [BY_NODE_READS_FROM] = "reads_from",
-    [BY_NODE_WRITES_TO] = "writes_to",
+const char *const TABLE(by_node_name, BY_NODE_KINDS) = {
+    ROW(BY_NODE_CPU_NS) = "cpu_ns",
+    ROW(BY_NODE_READS_LOCAL) = "reads_local",
+    ROW(BY_NODE_READS_REMOTE) = "reads_remote",
+    ROW(BY_NODE_WRITES_LOCAL) = "writes_local",
+    ROW(BY_NODE_WRITES_REMOTE) = "writes_remote",
+    ROW(BY_NODE_BYTES_LOCAL) = "bytes_local",
+    ROW(BY_NODE_BYTES) = "bytes",
+    ROW(BY_NODE_READS_FROM) = "reads_from",
+    ROW(BY_NODE_WRITES_TO) = "writes_to",
 };
+TABLE_COMPLETE(by_node_name);
 
 static bool is_matrix(enum by_node_kind kind)
 {

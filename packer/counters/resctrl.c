@@ -29,6 +29,7 @@
 #include "packer/base/file.h"
 #include "packer/counters/resctrl_caches.h"
 #include "packer/counters/resctrl_group.h"
+#include "enum_table.h"
 
 /* Above what the memory of any one cache can deliver: 10 TB/s. */
 #define MOST_BYTES_PER_S 1e13
@@ -39,11 +40,12 @@ static const struct {
     const char *file;
     enum counter counter;
     enum by_node_kind kind; /* of what is counted, apart for each NUMA node */
-} events[EVENTS] = {
-    [OCCUPANCY] = {"llc_occupancy", COUNTER_OCCUPANCY_BYTES, BY_NODE_KINDS},
-    [TOTAL] = {"mbm_total_bytes", COUNTER_BYTES, BY_NODE_BYTES},
-    [LOCAL] = {"mbm_local_bytes", COUNTER_BYTES_LOCAL, BY_NODE_BYTES_LOCAL},
+} TABLE(events, EVENTS) = {
+    ROW(OCCUPANCY) = {"llc_occupancy", COUNTER_OCCUPANCY_BYTES, BY_NODE_KINDS},
+    ROW(TOTAL) = {"mbm_total_bytes", COUNTER_BYTES, BY_NODE_BYTES},
+    ROW(LOCAL) = {"mbm_local_bytes", COUNTER_BYTES_LOCAL, BY_NODE_BYTES_LOCAL},
 };
+TABLE_COMPLETE(events);
 
 struct resctrl {
     struct counters_node node;

@@ -7,6 +7,7 @@
 
 #include "packer/conf/conf.h"
 #include "packer/metrics/node.h"
+#include "enum_table.h"
 
 /* mdoc wants each sentence on a line of its own. */
 static void print_sentences(const char *text)
@@ -18,7 +19,9 @@ static void print_sentences(const char *text)
 
 static void print_metrics(bool mdoc)
 {
-    static const char *const type[] = {"gauge", "counter", "info"};
+    static const char *const TABLE(type, METRICS_TYPES) = {
+        ROW(METRICS_GAUGE) = "gauge", ROW(METRICS_COUNTER) = "counter", ROW(METRICS_INFO) = "info"};
+    TABLE_COMPLETE(type);
     char name[METRICS_NAME_MAX];
 
     for (size_t i = 0; i < METRICS_FAMILIES; i++) {

@@ -18,8 +18,15 @@
 #include "packer/inside/inside.h"
 #include "packer/settle/settler.h"
 #include "packer/system/prefetchers.h"
+#include "enum_table.h"
 
-const char *const feature_state_name[FEATURE_STATES] = {"on", "off", "absent", "not allowed"};
+const char *const TABLE(feature_state_name, FEATURE_STATES) = {
+    ROW(FEATURE_ON) = "on",
+    ROW(FEATURE_OFF) = "off",
+    ROW(FEATURE_ABSENT) = "absent",
+    ROW(FEATURE_DENIED) = "not allowed",
+};
+TABLE_COMPLETE(feature_state_name);
 
 static void set(struct feature *feature, enum feature_state state, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

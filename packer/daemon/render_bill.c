@@ -9,6 +9,7 @@
 #include "packer/bill/bill.h"
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
+#include "enum_table.h"
 
 static double joules(uint64_t uj)
 {
@@ -45,7 +46,10 @@ struct json_object *render_bill(const struct step *step)
 
     json_add_measure(object, "energy_j", energy_j);
     for (size_t d = 0; d < ENERGY_DOMAINS; d++) {
-        static const char *const key[ENERGY_DOMAINS] = {"package_j", "dram_j", "node_j"};
+        static const char *const TABLE(key, ENERGY_DOMAINS) = {ROW(ENERGY_PACKAGE) = "package_j",
+                                                               ROW(ENERGY_DRAM) = "dram_j",
+                                                               ROW(ENERGY_NODE) = "node_j"};
+        TABLE_COMPLETE(key);
 
         json_add_measure(object, key[d], bill->known[d] ? joules(bill->uj[d]) : NAN);
     }

@@ -6,6 +6,7 @@
 #include "packer/daemon/render.h"
 #include "packer/daemon/render_sample.h"
 #include "packer/daemon/stored.h"
+#include "enum_table.h"
 
 /* ---- answers about many steps: the node, then step by step ---- */
 
@@ -146,19 +147,20 @@ static struct json_object *tell_released(struct reply *reply, const char **name)
     return NULL;
 }
 
-const struct request_op request_ops[WIRE_OPS] = {
-    [WIRE_OP_REGISTER] = {.root = true,
-                          .act = start_step,
-                          .line = tell_start,
-                          .unheard = leave_late},
-    [WIRE_OP_END] = {.root = true, .act = end_step},
-    [WIRE_OP_JOB_END] = {.root = true, .act = end_job},
-    [WIRE_OP_RELEASE] = {.root = true, .act = release, .part = tell_released},
-    [WIRE_OP_STATUS] = {.part = tell_status},
-    [WIRE_OP_EXPLAIN] = {.part = tell_explanations},
-    [WIRE_OP_COUNTERS] = {.part = tell_counters},
-    [WIRE_OP_PROFILES] = {.act = stored_begin, .part = stored_tell},
-    [WIRE_OP_PROFILE_PUT] = {.act = stored_put},
-    [WIRE_OP_RECORDS] = {.act = records_begin, .text = records_tell},
-    [WIRE_OP_PROFILE_FORGET] = {.act = stored_forget, .line = stored_tell_forgotten},
+const struct request_op TABLE(request_ops, WIRE_OPS) = {
+    ROW(WIRE_OP_REGISTER) = {.root = true,
+                             .act = start_step,
+                             .line = tell_start,
+                             .unheard = leave_late},
+    ROW(WIRE_OP_END) = {.root = true, .act = end_step},
+    ROW(WIRE_OP_JOB_END) = {.root = true, .act = end_job},
+    ROW(WIRE_OP_RELEASE) = {.root = true, .act = release, .part = tell_released},
+    ROW(WIRE_OP_STATUS) = {.part = tell_status},
+    ROW(WIRE_OP_EXPLAIN) = {.part = tell_explanations},
+    ROW(WIRE_OP_COUNTERS) = {.part = tell_counters},
+    ROW(WIRE_OP_PROFILES) = {.act = stored_begin, .part = stored_tell},
+    ROW(WIRE_OP_PROFILE_PUT) = {.act = stored_put},
+    ROW(WIRE_OP_RECORDS) = {.act = records_begin, .text = records_tell},
+    ROW(WIRE_OP_PROFILE_FORGET) = {.act = stored_forget, .line = stored_tell_forgotten},
 };
+TABLE_COMPLETE(request_ops);

@@ -16,6 +16,7 @@
 #include "packer/observe/window.h"
 #include "packer/place/threads.h"
 #include "packer/steps/step_counts.h"
+#include "enum_table.h"
 
 /* A step on the caches that a move concerned, and how fast it was. */
 struct watched {
@@ -101,13 +102,14 @@ static bool same_pool(const struct pool *a, const struct pool *b)
 
 /* ---- explain ---- */
 
-static const char *const verdict_text[DIO_VERDICTS] = {
-    [DIO_MOVE] = "moved",
-    [DIO_NO_GAIN] = "stays: the gain is not worth the cost",
-    [DIO_AGAIN] = "pays; done if the next decision agrees",
-    [DIO_LIMIT] = "waits: too many moves in this minute",
-    [DIO_BANNED] = "stays: this was tried, and was slower",
+static const char *const TABLE(verdict_text, DIO_VERDICTS) = {
+    ROW(DIO_MOVE) = "moved",
+    ROW(DIO_NO_GAIN) = "stays: the gain is not worth the cost",
+    ROW(DIO_AGAIN) = "pays; done if the next decision agrees",
+    ROW(DIO_LIMIT) = "waits: too many moves in this minute",
+    ROW(DIO_BANNED) = "stays: this was tried, and was slower",
 };
+TABLE_COMPLETE(verdict_text);
 
 /* Why a proposal is not worth its cost, in words. */
 static const char *text_of(enum dio_verdict verdict, double gain)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "packer/energy/parts.h"
+#include "enum_table.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,8 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const energy_domain_name[ENERGY_DOMAINS] = {
-    [ENERGY_PACKAGE] = "package", [ENERGY_DRAM] = "dram", [ENERGY_NODE] = "node"};
+const char *const TABLE(energy_domain_name, ENERGY_DOMAINS) = {
+    ROW(ENERGY_PACKAGE) = "package", ROW(ENERGY_DRAM) = "dram", ROW(ENERGY_NODE) = "node"};
+TABLE_COMPLETE(energy_domain_name);
 
 bool energy_counts(const bool known[ENERGY_DOMAINS], enum energy_domain domain)
 {
@@ -181,8 +183,9 @@ void energy_power_take(struct energy_power *power, double watts, double at_s)
 
 double energy_most_w(enum energy_domain domain)
 {
-    static const double watts[ENERGY_DOMAINS] = {
-        [ENERGY_PACKAGE] = 1000, [ENERGY_DRAM] = 500, [ENERGY_NODE] = 10000};
+    static const double TABLE(watts, ENERGY_DOMAINS) = {
+        ROW(ENERGY_PACKAGE) = 1000, ROW(ENERGY_DRAM) = 500, ROW(ENERGY_NODE) = 10000};
+    TABLE_COMPLETE(watts);
 
     return watts[domain];
 }

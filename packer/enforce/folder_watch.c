@@ -12,19 +12,24 @@
 
 #include "packer/base/array.h"
 #include "packer/base/file.h"
+#include "enum_table.h"
 
 /* What is in a folder that is watched. */
 enum kind {
     USERS, /* uid_U (v1) */
     JOBS,  /* a job's: job_J, or a SLUID */
     FRESH, /* a job's, whose CPUs are not known yet */
-    STEPS  /* a job's that is named */
+    STEPS, /* a job's that is named */
+    KINDS
 };
 
-static const uint32_t mask_of[] = {[USERS] = IN_CREATE | IN_DELETE,
-                                   [JOBS] = IN_CREATE | IN_DELETE,
-                                   [FRESH] = IN_MODIFY,
-                                   [STEPS] = IN_CREATE | IN_DELETE};
+static const uint32_t TABLE(mask_of, KINDS) = {
+    ROW(USERS) = IN_CREATE | IN_DELETE,
+    ROW(JOBS) = IN_CREATE | IN_DELETE,
+    ROW(FRESH) = IN_MODIFY,
+    ROW(STEPS) = IN_CREATE | IN_DELETE,
+};
+TABLE_COMPLETE(mask_of);
 
 struct watched {
     int wd;

@@ -10,15 +10,17 @@
 #include "packer/base/text.h"
 #include "packer/inside/inside.h"
 #include "packer/steps/effect.h"
+#include "enum_table.h"
 
 /* A new policy is a row here, and a word (CONTRIBUTING.md). */
-const struct inside_policy *const inside_policies[STEP_POLICIES] = {
-    [STEP_FAITHFUL] = &inside_faithful, [STEP_TRANQUIL] = &inside_tranquil,
-    [STEP_SHUFFLE] = &inside_shuffle,   [STEP_ADAPT] = &inside_adapt,
-    [STEP_FOLLOW] = &inside_follow,     [STEP_FLEX] = &inside_flex,
-    [STEP_THROTTLE] = &inside_throttle, [STEP_LOCKS] = &inside_locks,
-    [STEP_PREFETCH] = &inside_prefetch,
+const struct inside_policy *const TABLE(inside_policies, STEP_POLICIES) = {
+    ROW(STEP_FAITHFUL) = &inside_faithful, ROW(STEP_TRANQUIL) = &inside_tranquil,
+    ROW(STEP_SHUFFLE) = &inside_shuffle,   ROW(STEP_ADAPT) = &inside_adapt,
+    ROW(STEP_FOLLOW) = &inside_follow,     ROW(STEP_FLEX) = &inside_flex,
+    ROW(STEP_THROTTLE) = &inside_throttle, ROW(STEP_LOCKS) = &inside_locks,
+    ROW(STEP_PREFETCH) = &inside_prefetch,
 };
+TABLE_COMPLETE(inside_policies);
 
 /* ---- what may be ---- */
 

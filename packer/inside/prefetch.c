@@ -11,6 +11,7 @@
 #include "packer/base/json.h"
 #include "packer/inside/policy.h"
 #include "packer/inside/prefetch_cores.h"
+#include "enum_table.h"
 
 #define COUNTED (1u << COUNTER_INSTRUCTIONS | 1u << COUNTER_CPU_NS)
 
@@ -38,11 +39,12 @@ static const char *refuse(const struct packer *packer, const struct step *step)
 
 static enum prefetch_want wanted(const struct step *step, const struct prefetch *model)
 {
-    static const enum prefetch_want of_state[PREFETCH_STATES] = {
-        [PREFETCH_TEST_ON] = PREFETCH_SWITCH_ON,
-        [PREFETCH_TEST_OFF] = PREFETCH_SWITCH_OFF,
-        [PREFETCH_ON] = PREFETCH_SWITCH_ON,
-        [PREFETCH_OFF] = PREFETCH_SWITCH_OFF};
+    static const enum prefetch_want TABLE(of_state, PREFETCH_STATES) = {
+        ROW(PREFETCH_WAITING) = PREFETCH_LEAVE,       ROW(PREFETCH_TEST_ON) = PREFETCH_SWITCH_ON,
+        ROW(PREFETCH_TEST_OFF) = PREFETCH_SWITCH_OFF, ROW(PREFETCH_ON) = PREFETCH_SWITCH_ON,
+        ROW(PREFETCH_OFF) = PREFETCH_SWITCH_OFF,
+    };
+    TABLE_COMPLETE(of_state);
 
     if (is_auto(step))
         return of_state[model->state];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* step_said - see step_said.h */
 #include "packer/inside/step_said.h"
+#include "enum_table.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -8,16 +9,18 @@
 #define RECORDS 64  /* that are read at once */
 #define READINGS 16 /* in a row: a FIFO holds about as many records */
 
-static const char *const surprise_text[RT_SURPRISES] = {
-    [RT_PAGE_UNREADABLE] = "a process could not read its page",
-    [RT_PAGE_SHORT] = "the page was too short",
-    [RT_PAGE_FOREIGN] = "what stood in the page's place was none",
-    [RT_PAGE_OTHER_VERSION] = "the page was of another berth",
-    [RT_PAGE_TOO_MANY] = "the page had more threads than a machine has",
-    [RT_NO_RUNTIME] = "a process's OpenMP run-time was not found",
-    [RT_NO_QUERY] = "a process's OpenMP run-time does not tell its number of threads",
-    [RT_PAGE_OTHERS] = "what stood in the page's place was another user's",
+static const char *const TABLE(surprise_text, RT_SURPRISES) = {
+    ROW(RT_NO_SURPRISE) = NULL,
+    ROW(RT_PAGE_UNREADABLE) = "a process could not read its page",
+    ROW(RT_PAGE_SHORT) = "the page was too short",
+    ROW(RT_PAGE_FOREIGN) = "what stood in the page's place was none",
+    ROW(RT_PAGE_OTHER_VERSION) = "the page was of another berth",
+    ROW(RT_PAGE_TOO_MANY) = "the page had more threads than a machine has",
+    ROW(RT_NO_RUNTIME) = "a process's OpenMP run-time was not found",
+    ROW(RT_NO_QUERY) = "a process's OpenMP run-time does not tell its number of threads",
+    ROW(RT_PAGE_OTHERS) = "what stood in the page's place was another user's",
 };
+TABLE_COMPLETE(surprise_text);
 
 const char *step_said_surprise(enum rt_surprise surprise)
 {

@@ -17,15 +17,18 @@
 #include "packer/base/json.h"
 #include "packer/board/board.h"
 #include "packer/inside/policy.h"
+#include "enum_table.h"
 
 static const struct {
     enum rt_throttle mode;
     uint32_t hold; /* samples in a row, all together */
-} modes[WIRE_THROTTLES] = {
-    [WIRE_THROTTLE_LAZY] = {RT_LAZY, SATURATION_HOLD_LAZY},
-    [WIRE_THROTTLE_BASELINE] = {RT_BASELINE, SATURATION_HOLD_BASELINE},
-    [WIRE_THROTTLE_AGGRESSIVE] = {RT_AGGRESSIVE, SATURATION_HOLD_AGGRESSIVE},
+} TABLE(modes, WIRE_THROTTLES) = {
+    ROW(WIRE_THROTTLE_OFF) = {RT_UNTHROTTLED, 0},
+    ROW(WIRE_THROTTLE_LAZY) = {RT_LAZY, SATURATION_HOLD_LAZY},
+    ROW(WIRE_THROTTLE_BASELINE) = {RT_BASELINE, SATURATION_HOLD_BASELINE},
+    ROW(WIRE_THROTTLE_AGGRESSIVE) = {RT_AGGRESSIVE, SATURATION_HOLD_AGGRESSIVE},
 };
+TABLE_COMPLETE(modes);
 
 static bool asked(const struct step *step)
 {

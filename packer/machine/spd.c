@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* spd - see spd.h. A table a kind says where its figures stand. */
 #include "packer/machine/spd.h"
+#include "enum_table.h"
 
 #include <math.h>
 #include <stdbool.h>
 
 #define TIME_MAX_NS 1000.0
 
-const char *const dram_kind_name[DRAM_KINDS] = {"", "DDR3", "DDR4", "DDR5"};
+const char *const TABLE(dram_kind_name, DRAM_KINDS) = {
+    ROW(DRAM_UNKNOWN) = "",
+    ROW(DRAM_DDR3) = "DDR3",
+    ROW(DRAM_DDR4) = "DDR4",
+    ROW(DRAM_DDR5) = "DDR5",
+};
+TABLE_COMPLETE(dram_kind_name);
 
 unsigned spd_crc(const uint8_t *bytes, size_t size)
 {

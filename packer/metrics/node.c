@@ -13,6 +13,7 @@
 #include "packer/bill/bill.h"
 #include "packer/energy/temperatures.h"
 #include "packer/ledger/ledger.h"
+#include "enum_table.h"
 
 /* A sample without labels. */
 static void add(struct metrics_text *text, enum metrics_id id, double value)
@@ -109,7 +110,9 @@ static void add_slowdowns(struct metrics_text *text, enum metrics_id id,
 
 static void add_benefit(const struct packer *packer, struct metrics_text *text)
 {
-    static const char *const why[] = {"late", "unheard"};
+    static const char *const TABLE(why, PACKER_MISSED) = {ROW(PACKER_LATE) = "late",
+                                                          ROW(PACKER_UNHEARD) = "unheard"};
+    TABLE_COMPLETE(why);
     const struct packer_tally *tally = &packer->tally;
 
     for (size_t i = 0; i < PACKER_MISSED; i++) {

@@ -11,14 +11,17 @@
 #include <strings.h>
 
 #include "packer/base/text.h"
+#include "enum_table.h"
 
-const char *const metrics_content_type[METRICS_FORMATS] = {
-    [METRICS_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
-    [METRICS_PLAIN] = "text/plain; version=0.0.4; charset=utf-8",
+const char *const TABLE(metrics_content_type, METRICS_FORMATS) = {
+    ROW(METRICS_OPENMETRICS) = "application/openmetrics-text; version=1.0.0; charset=utf-8",
+    ROW(METRICS_PLAIN) = "text/plain; version=0.0.4; charset=utf-8",
 };
+TABLE_COMPLETE(metrics_content_type);
 
-static const char *const suffix[] = {
-    [METRICS_GAUGE] = "", [METRICS_COUNTER] = "_total", [METRICS_INFO] = "_info"};
+static const char *const TABLE(suffix, METRICS_TYPES) = {
+    ROW(METRICS_GAUGE) = "", ROW(METRICS_COUNTER) = "_total", ROW(METRICS_INFO) = "_info"};
+TABLE_COMPLETE(suffix);
 
 /* Of a user's text, control characters and what is no UTF-8 become '?'. A quote stays as it is in
  * the help lines of the plain format, which knows no escape for it. */
@@ -65,8 +68,13 @@ static void put_line(struct metrics_text *text, const char *what, const char *na
  */
 static void put_family(struct metrics_text *text, const struct metrics_family *family)
 {
-    static const char *const open_type[] = {"gauge", "counter", "info"};
-    static const char *const plain_type[] = {"gauge", "counter", "gauge"};
+    static const char *const TABLE(open_type, METRICS_TYPES) = {
+        ROW(METRICS_GAUGE) = "gauge", ROW(METRICS_COUNTER) = "counter", ROW(METRICS_INFO) = "info"};
+    TABLE_COMPLETE(open_type);
+    static const char *const TABLE(plain_type, METRICS_TYPES) = {ROW(METRICS_GAUGE) = "gauge",
+                                                                 ROW(METRICS_COUNTER) = "counter",
+                                                                 ROW(METRICS_INFO) = "gauge"};
+    TABLE_COMPLETE(plain_type);
     char name[METRICS_NAME_MAX];
 
     if (text->format == METRICS_OPENMETRICS) {

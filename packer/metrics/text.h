@@ -18,7 +18,7 @@ enum metrics_format { METRICS_OPENMETRICS, METRICS_PLAIN, METRICS_FORMATS };
 /* The value of the header Content-Type. */
 extern const char *const metrics_content_type[METRICS_FORMATS];
 
-enum metrics_type { METRICS_GAUGE, METRICS_COUNTER, METRICS_INFO };
+enum metrics_type { METRICS_GAUGE, METRICS_COUNTER, METRICS_INFO, METRICS_TYPES };
 
 struct metrics_family {
     const char *name; /* without _total and _info */

@@ -12,6 +12,7 @@
 #include "packer/observe/slowdown.h"
 #include "packer/steps/program.h"
 #include "packer/system/cpu_busy.h"
+#include "enum_table.h"
 
 /* ---- what a step is for the counters ---- */
 
@@ -47,10 +48,13 @@ static double next_due(double now_s, double s, bool first)
 static void keep_window(struct step_counts *counts, const struct phase_window *window,
                         double seconds, double foreign_s)
 {
-    static const enum rate_id from[SOLO_RATES] = {[SOLO_SPEED] = RATE_CORE_SPEED,
-                                                  [SOLO_MISSES] = RATE_MISS_PMI,
-                                                  [SOLO_ACCESSES] = RATE_ACCESS_PMI,
-                                                  [SOLO_IPC] = RATE_IPC};
+    static const enum rate_id TABLE(from, SOLO_RATES) = {
+        ROW(SOLO_SPEED) = RATE_CORE_SPEED,
+        ROW(SOLO_MISSES) = RATE_MISS_PMI,
+        ROW(SOLO_ACCESSES) = RATE_ACCESS_PMI,
+        ROW(SOLO_IPC) = RATE_IPC,
+    };
+    TABLE_COMPLETE(from);
     struct last_window *last = &counts->window;
 
     for (size_t i = 0; i < SOLO_RATES; i++) {

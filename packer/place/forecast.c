@@ -12,6 +12,7 @@
 #include "packer/place/ladder.h"
 #include "packer/place/pair_table.h"
 #include "packer/steps/step_counts.h"
+#include "enum_table.h"
 
 #define NO_NUMBER                                                                                  \
     (EVIDENCE_PROGRAMS_MAX - 1) /* of a program without a key: nothing is said of it */
@@ -225,12 +226,13 @@ static int study(struct forecast *forecast, size_t number, size_t program, const
 
 static double doubt_of(enum step_rung rung)
 {
-    static const enum evidence_rung of[STEP_RUNGS] = {
-        [RUNG_NOTHING] = EVIDENCE_AVERAGE,   [RUNG_AVERAGE] = EVIDENCE_AVERAGE,
-        [RUNG_PROBE] = EVIDENCE_PROBE,       [RUNG_MISSES] = EVIDENCE_MISSRATE,
-        [RUNG_COUNTERS] = EVIDENCE_COUNTERS, [RUNG_DISTANCES] = EVIDENCE_DISTANCES,
-        [RUNG_PAIRS] = EVIDENCE_COUNTERS,
+    static const enum evidence_rung TABLE(of, STEP_RUNGS) = {
+        ROW(RUNG_NOTHING) = EVIDENCE_AVERAGE,   ROW(RUNG_AVERAGE) = EVIDENCE_AVERAGE,
+        ROW(RUNG_PROBE) = EVIDENCE_PROBE,       ROW(RUNG_MISSES) = EVIDENCE_MISSRATE,
+        ROW(RUNG_COUNTERS) = EVIDENCE_COUNTERS, ROW(RUNG_DISTANCES) = EVIDENCE_DISTANCES,
+        ROW(RUNG_PAIRS) = EVIDENCE_COUNTERS,
     };
+    TABLE_COMPLETE(of);
 
     return evidence_constants.doubt[of[rung]];
 }

@@ -7,12 +7,15 @@
 #include "models/slowdown/app.h"
 #include "packer/base/clock.h"
 #include "packer/observe/classify.h"
+#include "enum_table.h"
 
 #define NEAR 0.05       /* of far: standings that are no more apart tell nothing of each other */
 #define SEEN_MOST 8     /* standings that count: older ones fade */
 #define DOUBLINGS_MAX 8 /* of the time for which a task stays whole */
 
-const char *const threads_word_name[] = {NULL, "spread", "pack"};
+const char *const TABLE(threads_word_name, THREADS_WORDS) = {
+    ROW(THREADS_MODEL) = NULL, ROW(THREADS_SPREAD) = "spread", ROW(THREADS_PACK) = "pack"};
+TABLE_COMPLETE(threads_word_name);
 
 enum threads_word threads_word(const struct step *step)
 {

@@ -25,7 +25,7 @@
 #include "packer/steps/stand.h"
 
 /* What a user insists on. */
-enum threads_word { THREADS_MODEL, THREADS_SPREAD, THREADS_PACK };
+enum threads_word { THREADS_MODEL, THREADS_SPREAD, THREADS_PACK, THREADS_WORDS };
 enum threads_word threads_word(const struct step *step);
 
 /* Returns what a core of the step's task (of so many cores) loses where `here` of them are on its

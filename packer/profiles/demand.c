@@ -9,6 +9,7 @@
 #include "packer/base/json_fields.h"
 #include "packer/profiles/db.h"
 #include "packer/profiles/profiles.h"
+#include "enum_table.h"
 
 void profile_demand_free(struct profile_demand *demand)
 {
@@ -51,7 +52,10 @@ static int read_curve(struct json_object *object, struct profile_demand *demand,
                                 : 0;
 }
 
-const char *const profile_matrix_name[PROFILE_MATRICES] = {NULL, "pages", "counted"};
+const char *const TABLE(profile_matrix_name, PROFILE_MATRICES) = {
+    ROW(PROFILE_MATRIX_TOLD) = NULL, ROW(PROFILE_MATRIX_PAGES) = "pages",
+    ROW(PROFILE_MATRIX_COUNTED) = "counted"};
+TABLE_COMPLETE(profile_matrix_name);
 
 /* Of what was measured some is not known. */
 static const struct json_field measured_item = {.kind = JSON_NUMBER, .max = NUMEM_GBPS_MAX};

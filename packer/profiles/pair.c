@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "packer/profiles/db.h"
+#include "enum_table.h"
 
 #define NEWEST_WEIGHS 0.2
 #define CONTRADICTION 3          /* times the error of the difference */
@@ -334,16 +335,17 @@ static void free_beside(struct profile_pair *pair)
     " AND (p.key = ?1 OR EXISTS (SELECT 1 FROM pair_program AS q WHERE q.key = ?1 AND q.uid = 0"   \
     " AND instr(',' || pair.beside, ',' || q.id || '*') > 0))"
 
-static const char *const each_sql[][2] = {
-    [PROFILE_PAIRS_ALL] = {EACH ORDER, EACH " AND p.key = ?1" ORDER},
-    [PROFILE_PAIRS_USERS] = {EACH " AND p.uid <> 0" ORDER,
-                             EACH " AND p.uid <> 0 AND p.key = ?1" ORDER},
-    [PROFILE_PAIRS_OF] = {EACH " AND p.uid = ?5" ORDER,
-                          EACH " AND p.uid = ?5 AND p.key = ?1" ORDER},
-    [PROFILE_PAIRS_PAGE] = {EACH " AND p.uid = ?5" AS_STORED,
-                            EACH " AND p.uid = ?5 AND p.key = ?1" AS_STORED},
-    [PROFILE_PAIRS_ROOT] = {EACH " AND p.uid = 0" ORDER, EACH " AND p.uid = 0" HAS_PART ORDER},
+static const char *const TABLE(each_sql, PROFILE_PAIRS_WAYS)[2] = {
+    ROW(PROFILE_PAIRS_ALL) = {EACH ORDER, EACH " AND p.key = ?1" ORDER},
+    ROW(PROFILE_PAIRS_USERS) = {EACH " AND p.uid <> 0" ORDER,
+                                EACH " AND p.uid <> 0 AND p.key = ?1" ORDER},
+    ROW(PROFILE_PAIRS_OF) = {EACH " AND p.uid = ?5" ORDER,
+                             EACH " AND p.uid = ?5 AND p.key = ?1" ORDER},
+    ROW(PROFILE_PAIRS_PAGE) = {EACH " AND p.uid = ?5" AS_STORED,
+                               EACH " AND p.uid = ?5 AND p.key = ?1" AS_STORED},
+    ROW(PROFILE_PAIRS_ROOT) = {EACH " AND p.uid = 0" ORDER, EACH " AND p.uid = 0" HAS_PART ORDER},
 };
+TABLE_COMPLETE(each_sql);
 
 /* Prepares and binds what asks for the pairs. */
 static struct sql_statement *ask(struct profiles *store, const struct profile_pairs_query *query,

@@ -314,7 +314,8 @@ enum profile_pairs {
     PROFILE_PAIRS_USERS, /* of all but root */
     PROFILE_PAIRS_OF,    /* of the user */
     PROFILE_PAIRS_PAGE,  /* likewise, in the order in which they are found soonest */
-    PROFILE_PAIRS_ROOT   /* root's, in which the key has any part */
+    PROFILE_PAIRS_ROOT,  /* root's, in which the key has any part */
+    PROFILE_PAIRS_WAYS
 };
 struct profile_pairs_query {
     const char *key, *machine;

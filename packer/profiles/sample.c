@@ -6,13 +6,29 @@
 
 #include "packer/profiles/db.h"
 #include "packer/profiles/profiles.h"
+#include "enum_table.h"
 
 #define NEWEST_WEIGHS 0.2
 
-const char *const profile_rate_name[PROFILE_RATES] = {
-    "misses",      "accesses",  "cycles",    "stalls",    "reads_remote",   "instructions_per_s",
-    "bytes_per_s", "cpus",      "run_delay", "lock_wait", "switches_per_s", "occupancy_bytes",
-    "rss_bytes",   "intensity", "system",    "threads"};
+const char *const TABLE(profile_rate_name, PROFILE_RATES) = {
+    ROW(PROFILE_MISSES) = "misses",
+    ROW(PROFILE_ACCESSES) = "accesses",
+    ROW(PROFILE_CYCLES) = "cycles",
+    ROW(PROFILE_STALLS) = "stalls",
+    ROW(PROFILE_READS_REMOTE) = "reads_remote",
+    ROW(PROFILE_INSTRUCTIONS_PER_S) = "instructions_per_s",
+    ROW(PROFILE_BYTES_PER_S) = "bytes_per_s",
+    ROW(PROFILE_CPUS) = "cpus",
+    ROW(PROFILE_RUN_DELAY) = "run_delay",
+    ROW(PROFILE_LOCK_WAIT) = "lock_wait",
+    ROW(PROFILE_SWITCHES_PER_S) = "switches_per_s",
+    ROW(PROFILE_OCCUPANCY_BYTES) = "occupancy_bytes",
+    ROW(PROFILE_RSS_BYTES) = "rss_bytes",
+    ROW(PROFILE_INTENSITY) = "intensity",
+    ROW(PROFILE_SYSTEM) = "system",
+    ROW(PROFILE_THREADS) = "threads",
+};
+TABLE_COMPLETE(profile_rate_name);
 
 #define FIXED 15 /* columns before those of the rates */
 #define COLUMNS                                                                                    \

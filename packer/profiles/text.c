@@ -13,11 +13,16 @@
 #include "packer/base/json_fields.h"
 #include "packer/profiles/db.h"
 #include "packer/profiles/profiles.h"
+#include "enum_table.h"
 
 #define FORMAT 1
 
 enum kind { KIND_PROFILE, KIND_SAMPLE, KIND_PAIR, KIND_DEMAND, KIND_THREADS, KINDS };
-static const char *const kind_name[KINDS] = {"profile", "sample", "pair", "demand", "threads"};
+static const char *const TABLE(kind_name, KINDS) = {
+    ROW(KIND_PROFILE) = "profile", ROW(KIND_SAMPLE) = "sample",   ROW(KIND_PAIR) = "pair",
+    ROW(KIND_DEMAND) = "demand",   ROW(KIND_THREADS) = "threads",
+};
+TABLE_COMPLETE(kind_name);
 
 /* ---- the fields ---- */
 

@@ -10,17 +10,19 @@
 #include "packer/report/benefit_mean.h"
 #include "packer/report/benefit_programs.h"
 #include "packer/report/intern.h"
+#include "enum_table.h"
 
-const char *const benefit_why_text[BENEFIT_WHYS] = {
-    [BENEFIT_NOT_OPTED] = "did not opt in",
-    [BENEFIT_BOUND] = "bound by hand (--cpu-bind)",
-    [BENEFIT_LATE] = "launch failed open: berthd was not heard in time",
-    [BENEFIT_FAILED] = "could not be placed, and was put back",
-    [BENEFIT_LEFT] = "left alone for another reason (-o JobID,Reason)",
-    [BENEFIT_UNPROFILED] = "nothing was known of the program",
-    [BENEFIT_SHORT] = "ended before anything was predicted",
-    [BENEFIT_OLD] = "recorded by an older berth, which did not say why",
+const char *const TABLE(benefit_why_text, BENEFIT_WHYS) = {
+    ROW(BENEFIT_NOT_OPTED) = "did not opt in",
+    ROW(BENEFIT_BOUND) = "bound by hand (--cpu-bind)",
+    ROW(BENEFIT_LATE) = "launch failed open: berthd was not heard in time",
+    ROW(BENEFIT_FAILED) = "could not be placed, and was put back",
+    ROW(BENEFIT_LEFT) = "left alone for another reason (-o JobID,Reason)",
+    ROW(BENEFIT_UNPROFILED) = "nothing was known of the program",
+    ROW(BENEFIT_SHORT) = "ended before anything was predicted",
+    ROW(BENEFIT_OLD) = "recorded by an older berth, which did not say why",
 };
+TABLE_COMPLETE(benefit_why_text);
 
 struct sums {
     struct benefit_sum slurm, berth, measured;

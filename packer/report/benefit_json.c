@@ -4,6 +4,7 @@
 
 #include "packer/base/json.h"
 #include "packer/report/benefit.h"
+#include "enum_table.h"
 
 static void add_mean(struct json_object *object, const char *key, const struct benefit_mean *mean)
 {
@@ -92,11 +93,13 @@ static void add_steps(struct json_object *object, const char *key, const struct 
 
 static struct json_object *unknown_list(const struct benefit_result *result)
 {
-    static const char *const word[BENEFIT_WHYS] = {
-        [BENEFIT_NOT_OPTED] = "not_opted_in", [BENEFIT_BOUND] = "bound_by_hand",
-        [BENEFIT_LATE] = "failed_open",       [BENEFIT_FAILED] = "put_back",
-        [BENEFIT_LEFT] = "left_alone",        [BENEFIT_UNPROFILED] = "nothing_known",
-        [BENEFIT_SHORT] = "not_predicted",    [BENEFIT_OLD] = "not_recorded"};
+    static const char *const TABLE(word, BENEFIT_WHYS) = {
+        ROW(BENEFIT_NOT_OPTED) = "not_opted_in", ROW(BENEFIT_BOUND) = "bound_by_hand",
+        ROW(BENEFIT_LATE) = "failed_open",       ROW(BENEFIT_FAILED) = "put_back",
+        ROW(BENEFIT_LEFT) = "left_alone",        ROW(BENEFIT_UNPROFILED) = "nothing_known",
+        ROW(BENEFIT_SHORT) = "not_predicted",    ROW(BENEFIT_OLD) = "not_recorded",
+    };
+    TABLE_COMPLETE(word);
     struct json_object *array = json_object_new_array();
 
     for (int i = 0; i < BENEFIT_WHYS; i++) {

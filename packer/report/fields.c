@@ -2,6 +2,7 @@
 /* fields - see fields.h; names and widths as sacct has them where it has the field */
 #include "packer/base/nearest.h"
 #include "packer/report/fields.h"
+#include "enum_table.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -103,8 +104,12 @@ static const struct report_field field[] = {
 };
 #define FIELDS (sizeof(field) / sizeof(field[0]))
 
-const char *const report_unit_name[REPORT_UNITS + 1] = {"auto", "J",   "kJ", "MJ",
-                                                        "kWh",  "MWh", NULL};
+const char *const TABLE(report_unit_name, REPORT_UNITS + 1) = {
+    ROW(REPORT_UNIT_AUTO) = "auto", ROW(REPORT_UNIT_J) = "J",     ROW(REPORT_UNIT_KJ) = "kJ",
+    ROW(REPORT_UNIT_MJ) = "MJ",     ROW(REPORT_UNIT_KWH) = "kWh", ROW(REPORT_UNIT_MWH) = "MWh",
+    ROW(REPORT_UNITS) = NULL,
+};
+TABLE_COMPLETE(report_unit_name);
 
 static const struct report_field *find(const char *name, size_t length)
 {

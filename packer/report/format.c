@@ -11,6 +11,7 @@
 
 #include "packer/report/fields.h"
 #include "packer/report/sacct_time.h"
+#include "enum_table.h"
 
 /* Writes a short text as printf(3) does. Returns its length. */
 static size_t put(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -84,7 +85,11 @@ static size_t put_scaled(double value, const double *scale, const char *const *u
                      unit[i], text);
 }
 
-static const double joules_of[REPORT_UNITS] = {0, 1, 1e3, 1e6, 3.6e6, 3.6e9};
+static const double TABLE(joules_of, REPORT_UNITS) = {
+    ROW(REPORT_UNIT_AUTO) = 0, ROW(REPORT_UNIT_J) = 1,       ROW(REPORT_UNIT_KJ) = 1e3,
+    ROW(REPORT_UNIT_MJ) = 1e6, ROW(REPORT_UNIT_KWH) = 3.6e6, ROW(REPORT_UNIT_MWH) = 3.6e9,
+};
+TABLE_COMPLETE(joules_of);
 
 size_t report_format_energy(double joules, enum report_unit unit, char text[REPORT_NUMBER_MAX])
 {

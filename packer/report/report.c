@@ -12,9 +12,14 @@
 #include "packer/report/intern.h"
 #include "packer/report/join.h"
 #include "packer/report/node_list.h"
+#include "enum_table.h"
 
-const char *const report_by_name[REPORT_BYS] = {"nothing",   "user", "account",
-                                                "partition", "node", "day"};
+const char *const TABLE(report_by_name, REPORT_BYS) = {
+    ROW(REPORT_BY_NOTHING) = "nothing", ROW(REPORT_BY_USER) = "user",
+    ROW(REPORT_BY_ACCOUNT) = "account", ROW(REPORT_BY_PARTITION) = "partition",
+    ROW(REPORT_BY_NODE) = "node",       ROW(REPORT_BY_DAY) = "day",
+};
+TABLE_COMPLETE(report_by_name);
 
 struct report {
     struct report_row *row;
@@ -108,10 +113,11 @@ static const char *day_of(struct report *report, int64_t at)
 
 static const char *group_of(struct report *report, const struct report_row *row, enum report_by by)
 {
-    static const enum report_text text[REPORT_BYS] = {[REPORT_BY_USER] = REPORT_USER,
-                                                      [REPORT_BY_ACCOUNT] = REPORT_ACCOUNT,
-                                                      [REPORT_BY_PARTITION] = REPORT_PARTITION,
-                                                      [REPORT_BY_NODE] = REPORT_NODES};
+    static const enum report_text SPARSE(text,
+                                         REPORT_BYS) = {[REPORT_BY_USER] = REPORT_USER,
+                                                        [REPORT_BY_ACCOUNT] = REPORT_ACCOUNT,
+                                                        [REPORT_BY_PARTITION] = REPORT_PARTITION,
+                                                        [REPORT_BY_NODE] = REPORT_NODES};
     char uid[16];
 
     if (by == REPORT_BY_NOTHING)

@@ -15,8 +15,15 @@
 #include "packer/observe/learn.h"
 #include "packer/size/cores.h"
 #include "packer/steps/program.h"
+#include "enum_table.h"
 
-const char *const size_matrix_name[SIZE_MATRICES] = {NULL, "store", "pages", "counted"};
+const char *const TABLE(size_matrix_name, SIZE_MATRICES) = {
+    ROW(SIZE_MATRIX_NOTHING) = NULL,
+    ROW(SIZE_MATRIX_STORE) = "store",
+    ROW(SIZE_MATRIX_PAGES) = "pages",
+    ROW(SIZE_MATRIX_COUNTED) = "counted",
+};
+TABLE_COMPLETE(size_matrix_name);
 
 void traffic_free(struct size_traffic *traffic)
 {

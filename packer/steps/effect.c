@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* effect - see effect.h */
 #include "packer/steps/effect.h"
+#include "enum_table.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define SECONDS_MAX 1e12
 
-const char *const step_policy_word[STEP_POLICIES] = {
-    [STEP_FAITHFUL] = "faithful", [STEP_TRANQUIL] = "tranquil", [STEP_SHUFFLE] = "shuffle",
-    [STEP_ADAPT] = "adapt",       [STEP_FOLLOW] = "follow",     [STEP_FLEX] = "flex",
-    [STEP_THROTTLE] = "throttle", [STEP_LOCKS] = "locks",       [STEP_PREFETCH] = "prefetch"};
+const char *const TABLE(step_policy_word, STEP_POLICIES) = {
+    ROW(STEP_FAITHFUL) = "faithful", ROW(STEP_TRANQUIL) = "tranquil",
+    ROW(STEP_SHUFFLE) = "shuffle",   ROW(STEP_ADAPT) = "adapt",
+    ROW(STEP_FOLLOW) = "follow",     ROW(STEP_FLEX) = "flex",
+    ROW(STEP_THROTTLE) = "throttle", ROW(STEP_LOCKS) = "locks",
+    ROW(STEP_PREFETCH) = "prefetch",
+};
+TABLE_COMPLETE(step_policy_word);
 
 static const struct json_field one_fields[] = {
     JSON_FIELD(struct step_effect, "changes", changes, OPTIONAL),

@@ -11,10 +11,16 @@
 #include "packer/base/array.h"
 #include "packer/base/clock.h"
 #include "packer/conf/admit.h"
+#include "enum_table.h"
 
-const char *const step_state_name[STEP_STATES] = {"new",  "placed", "observed",
-                                                  "left", "failed", "ended"};
-const char *const step_released_name[STEP_RELEASES] = {"no", "step", "job"};
+const char *const TABLE(step_state_name, STEP_STATES) = {
+    ROW(STEP_NEW) = "new",   ROW(STEP_PLACED) = "placed", ROW(STEP_OBSERVED) = "observed",
+    ROW(STEP_LEFT) = "left", ROW(STEP_FAILED) = "failed", ROW(STEP_ENDED) = "ended",
+};
+TABLE_COMPLETE(step_state_name);
+const char *const TABLE(step_released_name, STEP_RELEASES) = {
+    ROW(STEP_NOT_RELEASED) = "no", ROW(STEP_RELEASED) = "step", ROW(STEP_JOB_RELEASED) = "job"};
+TABLE_COMPLETE(step_released_name);
 
 #define SIZE(member) JSON_FIELD(struct step_size, #member, member, REQUIRED)
 #define MEASURE(member) JSON_RANGE(struct step_size, #member, member, OPTIONAL, 0, HUGE_VAL)
@@ -40,23 +46,30 @@ const struct json_field step_loop_fields[] = {
     JSON_FIELD(struct step_loop, "why", why, OPTIONAL),
     JSON_END,
 };
-const char *const step_choice_name[PLACE_CHOICES] = {NULL, "cluster", "spread"};
-const char *const step_rung_name[STEP_RUNGS] = {
-    [RUNG_NOTHING] = "nothing",      [RUNG_AVERAGE] = "average",
-    [RUNG_PROBE] = "probe",          [RUNG_MISSES] = "miss rate",
-    [RUNG_COUNTERS] = "counters",    [RUNG_DISTANCES] = "stack distances",
-    [RUNG_PAIRS] = "measured pairs",
+const char *const TABLE(step_choice_name, PLACE_CHOICES) = {
+    ROW(PLACE_NO_CHOICE) = NULL, ROW(PLACE_CLUSTERED) = "cluster", ROW(PLACE_SPREAD) = "spread"};
+TABLE_COMPLETE(step_choice_name);
+const char *const TABLE(step_rung_name, STEP_RUNGS) = {
+    ROW(RUNG_NOTHING) = "nothing",      ROW(RUNG_AVERAGE) = "average",
+    ROW(RUNG_PROBE) = "probe",          ROW(RUNG_MISSES) = "miss rate",
+    ROW(RUNG_COUNTERS) = "counters",    ROW(RUNG_DISTANCES) = "stack distances",
+    ROW(RUNG_PAIRS) = "measured pairs",
 };
-const char *const step_class_name[STEP_CLASSES] = {"unprofiled", "turtle", "devil"};
+TABLE_COMPLETE(step_rung_name);
+const char *const TABLE(step_class_name, STEP_CLASSES) = {
+    ROW(STEP_UNPROFILED) = "unprofiled", ROW(STEP_TURTLE) = "turtle", ROW(STEP_DEVIL) = "devil"};
+TABLE_COMPLETE(step_class_name);
 
 #define TO(state) (1u << (state))
-static const unsigned edges[STEP_STATES] = {
-    [STEP_NEW] = TO(STEP_PLACED) | TO(STEP_OBSERVED) | TO(STEP_LEFT) | TO(STEP_ENDED),
-    [STEP_PLACED] = TO(STEP_FAILED) | TO(STEP_LEFT) | TO(STEP_ENDED),
-    [STEP_OBSERVED] = TO(STEP_LEFT) | TO(STEP_ENDED),
-    [STEP_LEFT] = TO(STEP_ENDED),
-    [STEP_FAILED] = TO(STEP_ENDED),
+static const unsigned TABLE(edges, STEP_STATES) = {
+    ROW(STEP_NEW) = TO(STEP_PLACED) | TO(STEP_OBSERVED) | TO(STEP_LEFT) | TO(STEP_ENDED),
+    ROW(STEP_PLACED) = TO(STEP_FAILED) | TO(STEP_LEFT) | TO(STEP_ENDED),
+    ROW(STEP_OBSERVED) = TO(STEP_LEFT) | TO(STEP_ENDED),
+    ROW(STEP_LEFT) = TO(STEP_ENDED),
+    ROW(STEP_FAILED) = TO(STEP_ENDED),
+    ROW(STEP_ENDED) = 0,
 };
+TABLE_COMPLETE(edges);
 
 void registry_init(struct registry *registry, size_t history)
 {

@@ -11,16 +11,48 @@
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"
 #include "packer/wire/wire_records.h"
+#include "enum_table.h"
 
-const char *const wire_policy_name[WIRE_POLICIES] = {"di",     "dio-power", "pain",   "sdc",
-                                                     "animal", "missrate",  "contend"};
-const char *const wire_throttle_name[WIRE_THROTTLES] = {"off", "lazy", "baseline", "aggressive"};
-const char *const wire_mem_name[WIRE_MEMS] = {"auto", "local", "interleave", "bind"};
-const char *const wire_prefetch_name[WIRE_PREFETCHES] = {NULL, "auto", "on", "off"};
-const char *const wire_mode_name[WIRE_MODES] = {"off", "auto", "observe"};
-static const char *const op_name[WIRE_OPS] = {
-    "register", "end",      "job_end",     "status",         "explain", "counters",
-    "release",  "profiles", "profile_put", "profile_forget", "records"};
+const char *const TABLE(wire_policy_name, WIRE_POLICIES) = {
+    ROW(WIRE_POLICY_DI) = "di",           ROW(WIRE_POLICY_DIO_POWER) = "dio-power",
+    ROW(WIRE_POLICY_PAIN) = "pain",       ROW(WIRE_POLICY_SDC) = "sdc",
+    ROW(WIRE_POLICY_ANIMAL) = "animal",   ROW(WIRE_POLICY_MISSRATE) = "missrate",
+    ROW(WIRE_POLICY_CONTEND) = "contend",
+};
+TABLE_COMPLETE(wire_policy_name);
+const char *const TABLE(wire_throttle_name, WIRE_THROTTLES) = {
+    ROW(WIRE_THROTTLE_OFF) = "off",
+    ROW(WIRE_THROTTLE_LAZY) = "lazy",
+    ROW(WIRE_THROTTLE_BASELINE) = "baseline",
+    ROW(WIRE_THROTTLE_AGGRESSIVE) = "aggressive",
+};
+TABLE_COMPLETE(wire_throttle_name);
+const char *const TABLE(wire_mem_name, WIRE_MEMS) = {
+    ROW(WIRE_MEM_AUTO) = "auto",
+    ROW(WIRE_MEM_LOCAL) = "local",
+    ROW(WIRE_MEM_INTERLEAVE) = "interleave",
+    ROW(WIRE_MEM_BIND) = "bind",
+};
+TABLE_COMPLETE(wire_mem_name);
+const char *const TABLE(wire_prefetch_name, WIRE_PREFETCHES) = {
+    ROW(WIRE_PREFETCH_NONE) = NULL,
+    ROW(WIRE_PREFETCH_AUTO) = "auto",
+    ROW(WIRE_PREFETCH_ON) = "on",
+    ROW(WIRE_PREFETCH_OFF) = "off",
+};
+TABLE_COMPLETE(wire_prefetch_name);
+const char *const TABLE(wire_mode_name, WIRE_MODES) = {
+    ROW(WIRE_MODE_OFF) = "off", ROW(WIRE_MODE_AUTO) = "auto", ROW(WIRE_MODE_OBSERVE) = "observe"};
+TABLE_COMPLETE(wire_mode_name);
+static const char *const TABLE(op_name, WIRE_OPS) = {
+    ROW(WIRE_OP_REGISTER) = "register",       ROW(WIRE_OP_END) = "end",
+    ROW(WIRE_OP_JOB_END) = "job_end",         ROW(WIRE_OP_STATUS) = "status",
+    ROW(WIRE_OP_EXPLAIN) = "explain",         ROW(WIRE_OP_COUNTERS) = "counters",
+    ROW(WIRE_OP_RELEASE) = "release",         ROW(WIRE_OP_PROFILES) = "profiles",
+    ROW(WIRE_OP_PROFILE_PUT) = "profile_put", ROW(WIRE_OP_PROFILE_FORGET) = "profile_forget",
+    ROW(WIRE_OP_RECORDS) = "records",
+};
+TABLE_COMPLETE(op_name);
 
 bool wire_tag_valid(const char *tag)
 {

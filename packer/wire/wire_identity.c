@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* wire_identity - see wire_identity.h */
 #include "packer/wire/wire_identity.h"
+#include "enum_table.h"
 
 #include <string.h>
 
-const char *const wire_source_name[WIRE_SOURCES] = {"none", "slurmd", "slurmdbd", "slurmctld"};
+const char *const TABLE(wire_source_name, WIRE_SOURCES) = {
+    ROW(WIRE_SOURCE_NONE) = "none",
+    ROW(WIRE_SOURCE_SLURMD) = "slurmd",
+    ROW(WIRE_SOURCE_SLURMDBD) = "slurmdbd",
+    ROW(WIRE_SOURCE_SLURMCTLD) = "slurmctld",
+};
+TABLE_COMPLETE(wire_source_name);
 
 #define FIELD(member, need) JSON_FIELD(struct wire_identity, #member, member, need)
 

@@ -28,14 +28,18 @@
 #include "models/slowdown/sdc.h"
 #include "packer/cli/plan/apps.h"
 #include "tests/bench/figure3.h"
+#include "enum_table.h"
 
 #define PROGRAMS_MAX 8
 #define SCHEDULES_MAX 105    /* of eight programs on four caches: 7 * 5 * 3 */
 #define WORKLOADS_MAX 100000 /* more are thinned out evenly */
 
 enum scheme { CONTEND, MISSRATE, PAIN, SDC, ANIMAL, SCHEMES };
-static const char *const scheme_names[SCHEMES] = {"contend", "DI/missrate", "pain", "sdc",
-                                                  "animal"};
+static const char *const TABLE(scheme_names, SCHEMES) = {
+    ROW(CONTEND) = "contend", ROW(MISSRATE) = "DI/missrate", ROW(PAIN) = "pain",
+    ROW(SDC) = "sdc",         ROW(ANIMAL) = "animal",
+};
+TABLE_COMPLETE(scheme_names);
 
 int figure3_fail(const char *what, const char *why)
 {

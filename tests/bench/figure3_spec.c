@@ -25,6 +25,7 @@
 #include "models/slowdown/pain.h"
 #include "packer/base/clock.h"
 #include "tests/bench/figure3.h"
+#include "enum_table.h"
 
 #define PROGRAMS_MAX 256
 #define WAYS_MAX 64
@@ -50,7 +51,11 @@ struct spec {
 /* ---- the file ---- */
 
 enum column { BENCH, NR_WAYS, IPC, ACCESSES, MISSES, COLUMNS };
-static const char *const column_names[COLUMNS] = {"BENCH", "NR_WAYS", "ipc", "llcrpki", "llcmpki"};
+static const char *const TABLE(column_names, COLUMNS) = {
+    ROW(BENCH) = "BENCH",      ROW(NR_WAYS) = "NR_WAYS", ROW(IPC) = "ipc",
+    ROW(ACCESSES) = "llcrpki", ROW(MISSES) = "llcmpki",
+};
+TABLE_COMPLETE(column_names);
 
 /* The fields of a line that are wanted, as text; 0, or -1 when one is missing. */
 static int split(char *line, const size_t *at, const char **field)

@@ -21,13 +21,18 @@
 #include "packer/base/clock.h"
 #include "tests/bench/numa_paper.h"
 #include "tests/bench/numa_random.h"
+#include "enum_table.h"
 
 #define SEEDS_MAX 1000
 #define PROGRAMS_MAX 8
 
 enum kind { UNEQUAL, ALIKE, ROOF, ALIKE_ROOF, HOPS, KINDS };
 
-static const char *const kind_name[KINDS] = {"unequal", "alike", "roof", "alike+roof", "hops"};
+static const char *const TABLE(kind_name, KINDS) = {
+    ROW(UNEQUAL) = "unequal",       ROW(ALIKE) = "alike", ROW(ROOF) = "roof",
+    ROW(ALIKE_ROOF) = "alike+roof", ROW(HOPS) = "hops",
+};
+TABLE_COMPLETE(kind_name);
 
 struct shape {
     size_t nodes;

@@ -7,10 +7,17 @@
 #include <stdlib.h>
 
 #include "models/numa/roof.h"
+#include "enum_table.h"
 
 #define LOSS 0.02 /* of a roof's last value */
 
-const char *const numa_traffic_name[NUMA_TRAFFICS] = {"shared", "ring", "partial", "dense"};
+const char *const TABLE(numa_traffic_name, NUMA_TRAFFICS) = {
+    ROW(NUMA_SHARED) = "shared",
+    ROW(NUMA_RING) = "ring",
+    ROW(NUMA_PARTIAL) = "partial",
+    ROW(NUMA_DENSE) = "dense",
+};
+TABLE_COMPLETE(numa_traffic_name);
 
 uint64_t numa_random(uint64_t *state)
 {

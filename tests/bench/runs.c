@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* runs - see runs.h */
 #include "tests/bench/runs.h"
+#include "enum_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,9 +76,20 @@ static void read_run(struct runs *runs, char *line, const size_t *column)
 
 int runs_read(char *text, struct runs *runs, struct berth_error *err)
 {
-    static const char *const name[COLUMNS] = {"app",     "ranks",        "runtime_s",     "instr",
-                                              "cycles",  "mem_read_mbs", "mem_write_mbs", "l3_mbs",
-                                              "mem_mbs", "pkg_j",        "dram_j"};
+    static const char *const TABLE(name, COLUMNS) = {
+        ROW(APP) = "app",
+        ROW(RANKS) = "ranks",
+        ROW(TIME) = "runtime_s",
+        ROW(INSTR) = "instr",
+        ROW(CYCLES) = "cycles",
+        ROW(READ) = "mem_read_mbs",
+        ROW(WRITE) = "mem_write_mbs",
+        ROW(L3) = "l3_mbs",
+        ROW(MEMORY) = "mem_mbs",
+        ROW(PACKAGES) = "pkg_j",
+        ROW(DRAM) = "dram_j",
+    };
+    TABLE_COMPLETE(name);
     char *field[COLUMNS_MAX], *line = strsep(&text, "\n");
     size_t column[COLUMNS], n = split(line, field);
 

@@ -23,6 +23,7 @@
 #include "packer/cli/common/input.h"
 #include "tests/bench/eval.h"
 #include "tests/bench/runs.h"
+#include "enum_table.h"
 
 #define PROGRAMS_MAX 64
 #define CORES_MAX 256
@@ -172,7 +173,13 @@ static size_t size_known(const struct study *study, size_t program)
 /* ---- the table ---- */
 
 enum way { SOFT, HARD, HALF, KNOWN, WAYS };
-static const char *const way_name[WAYS] = {"soft roof", "hard minimum", "half", "who knew"};
+static const char *const TABLE(way_name, WAYS) = {
+    ROW(SOFT) = "soft roof",
+    ROW(HARD) = "hard minimum",
+    ROW(HALF) = "half",
+    ROW(KNOWN) = "who knew",
+};
+TABLE_COMPLETE(way_name);
 
 struct totals {
     size_t good[WAYS], n;
@@ -200,8 +207,9 @@ static void print_program(const struct study *study, size_t program, struct tota
 {
     double gbps = reachable(study, program);
     struct truth all = truth_of(study, program, study->domain);
-    size_t cores[WAYS] = {size_soft(study, program, gbps), size_hard(study, program, gbps),
-                          (study->domain + 1) / 2, size_known(study, program)};
+    size_t TABLE(cores, WAYS) = {ROW(SOFT) = size_soft(study, program, gbps), ROW(HARD) = size_hard(study, program, gbps),
+                          ROW(HALF) = (study->domain + 1) / 2, ROW(KNOWN) = size_known(study, program),};
+    TABLE_COMPLETE(cores);
 
     printf("%-10s %5.1f/%zu %6.1f %8.0f %7.1f", study->name[program],
            fewest(study, program)->memory_gbps, fewest(study, program)->ranks, gbps, all.time_s,

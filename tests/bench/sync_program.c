@@ -13,9 +13,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "enum_table.h"
+
 enum meeting { NONE, BARRIER, COND, MUTEX, MEETINGS };
 
-static const char *const meeting_name[MEETINGS] = {"none", "barrier", "cond", "mutex"};
+static const char *const TABLE(meeting_name, MEETINGS) = {
+    ROW(NONE) = "none",
+    ROW(BARRIER) = "barrier",
+    ROW(COND) = "cond",
+    ROW(MUTEX) = "mutex",
+};
+TABLE_COMPLETE(meeting_name);
 
 static struct {
     enum meeting meeting;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* trace - see trace.h */
 #include "tests/fault/trace.h"
+#include "enum_table.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +17,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const char *const trace_kind_name[TRACE_KINDS] = {
-    "write to a cgroup", "write to a file", "sched_setaffinity", "sched_setattr", "mkdir",
-    "unlink or rmdir",   "rename",          "truncate"};
+const char *const TABLE(trace_kind_name, TRACE_KINDS) = {
+    ROW(TRACE_WRITE_CGROUP) = "write to a cgroup",
+    ROW(TRACE_WRITE_FILE) = "write to a file",
+    ROW(TRACE_AFFINITY) = "sched_setaffinity",
+    ROW(TRACE_CLASS) = "sched_setattr",
+    ROW(TRACE_MKDIR) = "mkdir",
+    ROW(TRACE_REMOVE) = "unlink or rmdir",
+    ROW(TRACE_RENAME) = "rename",
+    ROW(TRACE_TRUNCATE) = "truncate",
+};
+TABLE_COMPLETE(trace_kind_name);
 
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 

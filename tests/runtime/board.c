@@ -22,6 +22,7 @@
 
 #include "blackboard/writer.h"
 #include "models/tasks/throttle.h"
+#include "enum_table.h"
 
 #define THREADS 8
 #define AGAIN_NS 500000000u /* a reader takes a sample of some seconds ago for abandoned */
@@ -38,7 +39,8 @@ static uint64_t now_ns(clockid_t clock)
 static void write_all(struct blackboard_writer *writer, enum saturation_state state,
                       double utilisation)
 {
-    double value[BERTH_BLACKBOARD_KNOWN_VALUES] = {NAN, utilisation, NAN, NAN};
+    double TABLE(value, BERTH_BLACKBOARD_KNOWN_VALUES) = {ROW(BERTH_BLACKBOARD_STATE) = NAN, ROW(BERTH_BLACKBOARD_UTILISATION) = utilisation, ROW(BERTH_BLACKBOARD_TRAFFIC) = NAN, ROW(BERTH_BLACKBOARD_WATTS) = NAN,};
+    TABLE_COMPLETE(value);
 
     if (state != SATURATION_UNKNOWN)
         value[BERTH_BLACKBOARD_STATE] = state - SATURATION_IDLE;

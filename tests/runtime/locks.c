@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "enum_table.h"
+
 #define THREADS 6
 #define ROUNDS 600
 #define PATIENCE_S 5
@@ -136,12 +138,16 @@ static void sum(const char *word)
 
 enum { NORMAL, DEFAULT, ADAPTIVE, RECURSIVE, CHECKING, ROBUST, SHARED, INHERITING, KINDS };
 
-static const char *const kind_name[KINDS] = {"normal",   "default", "adaptive", "recursive",
-                                             "checking", "robust",  "shared",   "inheriting"};
+static const char *const TABLE(kind_name, KINDS) = {
+    ROW(NORMAL) = "normal",       ROW(DEFAULT) = "default",       ROW(ADAPTIVE) = "adaptive",
+    ROW(RECURSIVE) = "recursive", ROW(CHECKING) = "checking",     ROW(ROBUST) = "robust",
+    ROW(SHARED) = "shared",       ROW(INHERITING) = "inheriting",
+};
+TABLE_COMPLETE(kind_name);
 
 static void make(pthread_mutex_t *mutex, int kind)
 {
-    static const int type[KINDS] = {[NORMAL] = PTHREAD_MUTEX_NORMAL,
+    static const int SPARSE(type, KINDS) = {[NORMAL] = PTHREAD_MUTEX_NORMAL,
                                     [ADAPTIVE] = PTHREAD_MUTEX_ADAPTIVE_NP,
                                     [RECURSIVE] = PTHREAD_MUTEX_RECURSIVE,
                                     [CHECKING] = PTHREAD_MUTEX_ERRORCHECK};

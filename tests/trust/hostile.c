@@ -27,14 +27,18 @@
 #include <unistd.h>
 
 #include "packer/base/clock.h"
+#include "enum_table.h"
 
 #define CONNECTIONS_MAX 6000
 #define SECONDS_MAX 120
 #define OFTEN 100 /* requests that are sent at once */
 
 enum mode { STATUS, EXPLAIN, RECORDS, DEAF, IDLE, DRIP, STORM, MODES };
-static const char *const mode_name[MODES] = {"status", "explain", "records", "deaf",
-                                             "idle",   "drip",    "storm"};
+static const char *const TABLE(mode_name, MODES) = {
+    ROW(STATUS) = "status", ROW(EXPLAIN) = "explain", ROW(RECORDS) = "records", ROW(DEAF) = "deaf",
+    ROW(IDLE) = "idle",     ROW(DRIP) = "drip",       ROW(STORM) = "storm",
+};
+TABLE_COMPLETE(mode_name);
 
 struct hostile {
     struct sockaddr_un address;

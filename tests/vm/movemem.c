@@ -22,6 +22,7 @@
 
 #include "packer/memory/mover.h"
 #include "packer/system/memory_nodes.h"
+#include "enum_table.h"
 
 #define MIB (1 << 20)
 #define BALANCING "/proc/sys/kernel/numa_balancing"
@@ -32,15 +33,16 @@ static const struct {
     const char *name;
     double rate; /* bytes per second */
     bool stays;
-} about[KINDS] = {
-    [PRIVATE] = {"private pages", 1e9, false},
-    [HUGE] = {"transparent huge pages", 1e9, false},
-    [SHARED] = {"memory that two processes share", 1e9, false},
-    [FORKED] = {"pages from before a fork", 1e9, false},
-    [BOUND] = {"memory bound to node 0", 1e9, true},
-    [INTERLEAVED] = {"interleaved memory", 1e9, true},
-    [ENDING] = {"a process that is killed meanwhile", 64e6, false},
+} TABLE(about, KINDS) = {
+    ROW(PRIVATE) = {"private pages", 1e9, false},
+    ROW(HUGE) = {"transparent huge pages", 1e9, false},
+    ROW(SHARED) = {"memory that two processes share", 1e9, false},
+    ROW(FORKED) = {"pages from before a fork", 1e9, false},
+    ROW(BOUND) = {"memory bound to node 0", 1e9, true},
+    ROW(INTERLEAVED) = {"interleaved memory", 1e9, true},
+    ROW(ENDING) = {"a process that is killed meanwhile", 64e6, false},
 };
+TABLE_COMPLETE(about);
 
 /* The process runs on the CPUs of a node. */
 static int run_on(const struct rootfs *root, size_t node)

@@ -11,14 +11,16 @@
 
 #include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
+#include "enum_table.h"
 
 #define LINE_MAX_BYTES 4096
 
 /* Select Graphic Rendition of ECMA-48, as every terminal of the last 40 years has it. */
-static const char *const style_on[SCREEN_STYLES] = {
-    [SCREEN_STRONG] = "\033[1m", [SCREEN_FAINT] = "\033[2m", [SCREEN_GOOD] = "\033[32m",
-    [SCREEN_WARN] = "\033[33m",  [SCREEN_BAD] = "\033[31m",
+static const char *const TABLE(style_on, SCREEN_STYLES) = {
+    ROW(SCREEN_PLAIN) = NULL,      ROW(SCREEN_STRONG) = "\033[1m", ROW(SCREEN_FAINT) = "\033[2m",
+    ROW(SCREEN_GOOD) = "\033[32m", ROW(SCREEN_WARN) = "\033[33m",  ROW(SCREEN_BAD) = "\033[31m",
 };
+TABLE_COMPLETE(style_on);
 
 /* https://no-color.org: set and not empty. */
 static bool wants_colour(void)

@@ -12,17 +12,22 @@
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/model/models.h"
+#include "enum_table.h"
 
 #define NS 1e-9
 #define MOST_NS 1e12
 #define MOST_SD 10    /* times the mean: a worker looks again after the mean, at most */
 #define CORE_MOST 1e9 /* the number of a core */
 
-static const char *const kinds[] = {[STEAL_FLAT] = "flat", [STEAL_TREE] = "tree"};
-static const char *const policies[] = {
-    [STEAL_RANDOM] = "random",     [STEAL_THRESHOLD] = "threshold", [STEAL_TOPOLOGY] = "topology",
-    [STEAL_SHEPHERD] = "shepherd", [STEAL_LITERAL] = "literal",
+static const char *const TABLE(kinds, STEAL_KINDS) = {ROW(STEAL_FLAT) = "flat",
+                                                      ROW(STEAL_TREE) = "tree"};
+TABLE_COMPLETE(kinds);
+static const char *const TABLE(policies, STEAL_POLICIES) = {
+    ROW(STEAL_RANDOM) = "random",     ROW(STEAL_THRESHOLD) = "threshold",
+    ROW(STEAL_TOPOLOGY) = "topology", ROW(STEAL_SHEPHERD) = "shepherd",
+    ROW(STEAL_LITERAL) = "literal",
 };
+TABLE_COMPLETE(policies);
 
 struct tasks {
     enum steal_kind kind;

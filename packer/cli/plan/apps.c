@@ -13,13 +13,15 @@
 #include "packer/base/json_asked.h"
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
+#include "enum_table.h"
 
 #define FIGURE(type, member)                                                                       \
     JSON_RANGE(struct type, #member, member, OPTIONAL, 0, CTL_APPS_NUMBER_MAX)
 #define COUNT(type, member, most) JSON_RANGE(struct type, #member, member, OPTIONAL, 1, most)
 
-static const char *const threads_name[] = {
-    [APP_MODEL] = "model", [APP_SPREAD] = "spread", [APP_PACK] = "pack"};
+static const char *const TABLE(threads_name, APP_THREADS) = {
+    ROW(APP_MODEL) = "model", ROW(APP_SPREAD) = "spread", ROW(APP_PACK) = "pack"};
+TABLE_COMPLETE(threads_name);
 
 static const struct json_field app_fields[] = {
     FIGURE(app, ipc),

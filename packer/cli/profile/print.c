@@ -9,28 +9,30 @@
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/profile/store.h"
+#include "enum_table.h"
 
 #define BAR 40
 
 /* Names what a rate is per, for people. */
-static const char *const rate_unit[PROFILE_RATES] = {
-    [PROFILE_MISSES] = " per million instructions",
-    [PROFILE_ACCESSES] = " per million instructions",
-    [PROFILE_CYCLES] = " per million instructions",
-    [PROFILE_STALLS] = " per million instructions",
-    [PROFILE_READS_REMOTE] = " per million instructions",
-    [PROFILE_INSTRUCTIONS_PER_S] = " of one core",
-    [PROFILE_BYTES_PER_S] = " of memory",
-    [PROFILE_CPUS] = " in use",
-    [PROFILE_RUN_DELAY] = " s waiting for a CPU, per second",
-    [PROFILE_LOCK_WAIT] = " s waiting for a lock, per second",
-    [PROFILE_SWITCHES_PER_S] = "",
-    [PROFILE_OCCUPANCY_BYTES] = " of cache",
-    [PROFILE_RSS_BYTES] = " of memory",
-    [PROFILE_INTENSITY] = " by which a probe beside it slows down",
-    [PROFILE_SYSTEM] = " of the CPUs in use, in the kernel",
-    [PROFILE_THREADS] = "",
+static const char *const TABLE(rate_unit, PROFILE_RATES) = {
+    ROW(PROFILE_MISSES) = " per million instructions",
+    ROW(PROFILE_ACCESSES) = " per million instructions",
+    ROW(PROFILE_CYCLES) = " per million instructions",
+    ROW(PROFILE_STALLS) = " per million instructions",
+    ROW(PROFILE_READS_REMOTE) = " per million instructions",
+    ROW(PROFILE_INSTRUCTIONS_PER_S) = " of one core",
+    ROW(PROFILE_BYTES_PER_S) = " of memory",
+    ROW(PROFILE_CPUS) = " in use",
+    ROW(PROFILE_RUN_DELAY) = " s waiting for a CPU, per second",
+    ROW(PROFILE_LOCK_WAIT) = " s waiting for a lock, per second",
+    ROW(PROFILE_SWITCHES_PER_S) = "",
+    ROW(PROFILE_OCCUPANCY_BYTES) = " of cache",
+    ROW(PROFILE_RSS_BYTES) = " of memory",
+    ROW(PROFILE_INTENSITY) = " by which a probe beside it slows down",
+    ROW(PROFILE_SYSTEM) = " of the CPUs in use, in the kernel",
+    ROW(PROFILE_THREADS) = "",
 };
+TABLE_COMPLETE(rate_unit);
 
 static const char *class_name(double misses, double devil_miss_pmi)
 {

@@ -14,6 +14,7 @@
 #include "packer/cli/threads/census.h"
 #include "packer/cli/threads/probe.h"
 #include "packer/cli/threads/threads.h"
+#include "enum_table.h"
 
 struct
 try {
@@ -49,11 +50,14 @@ static void put_head(void)
     printf("%8s %8s %8s %8s %10s %10s\n", "THREADS", "SEEN", "CPU%", "LOCK%", "VCX/S", "MIGR/S");
 }
 
-static const char *const ended_by[REINFORCE_ENDS] = {
-    [REINFORCE_UTIL] = "more threads use no more of the CPUs",
-    [REINFORCE_LOCK] = "with more threads waiting for locks rises, and switches or migrations do",
-    [REINFORCE_MAX] = "that is --max",
+static const char *const TABLE(ended_by, REINFORCE_ENDS) = {
+    ROW(REINFORCE_RUNNING) = "",
+    ROW(REINFORCE_UTIL) = "more threads use no more of the CPUs",
+    ROW(REINFORCE_LOCK) =
+        "with more threads waiting for locks rises, and switches or migrations do",
+    ROW(REINFORCE_MAX) = "that is --max",
 };
+TABLE_COMPLETE(ended_by);
 
 static void put_result(const struct search *search)
 {

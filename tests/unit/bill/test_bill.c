@@ -15,6 +15,7 @@
 
 #include "packer/enact/rearrange.h"
 #include "packer/observe/window.h"
+#include "enum_table.h"
 
 #define J 1000000u
 
@@ -165,9 +166,10 @@ static void test_idle_rules(void **state)
 {
     static const struct {
         uint64_t a, b, c, idle_0, idle_1; /* of the idle parts, which are 10 J a package */
-    } want[CONF_IDLES] = {[CONF_IDLE_CORES] = {5 * J / 2, 5 * J, 10 * J, 5 * J / 2, 0},
-                          [CONF_IDLE_EVENLY] = {5 * J, 5 * J, 10 * J, 0, 0},
-                          [CONF_IDLE_NOBODY] = {0, 0, 0, 10 * J, 10 * J}};
+    } TABLE(want, CONF_IDLES) = {ROW(CONF_IDLE_CORES) = {5 * J / 2, 5 * J, 10 * J, 5 * J / 2, 0},
+                                 ROW(CONF_IDLE_EVENLY) = {5 * J, 5 * J, 10 * J, 0, 0},
+                                 ROW(CONF_IDLE_NOBODY) = {0, 0, 0, 10 * J, 10 * J}};
+    TABLE_COMPLETE(want);
 
     (void)state;
     for (size_t i = 0; i < CONF_IDLES; i++) {

@@ -11,10 +11,13 @@
 #include <unistd.h>
 
 #include "tests/unit/common/folder.h"
+#include "enum_table.h"
 
-static const char *const folder[BOX_ZONES] = {"intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1",
-                                              "intel-rapl:1:0", "intel-rapl:2"};
-static const char *const name[BOX_ZONES] = {"package-0", "dram", "package-1", "dram", "psys"};
+static const char *const TABLE(folder, BOX_ZONES) = {ROW(BOX_PACKAGE_0) = "intel-rapl:0", ROW(BOX_DRAM_0) = "intel-rapl:0:0", ROW(BOX_PACKAGE_1) = "intel-rapl:1",
+                                              ROW(BOX_DRAM_1) = "intel-rapl:1:0", ROW(BOX_NODE) = "intel-rapl:2",};
+TABLE_COMPLETE(folder);
+static const char *const TABLE(name, BOX_ZONES) = {ROW(BOX_PACKAGE_0) = "package-0", ROW(BOX_DRAM_0) = "dram", ROW(BOX_PACKAGE_1) = "package-1", ROW(BOX_DRAM_1) = "dram", ROW(BOX_NODE) = "psys",};
+TABLE_COMPLETE(name);
 
 /* Over what is there, which is as long: a file that is cut first is written to the disk at once. */
 static void write_text(const char *path, const char *text)

@@ -11,6 +11,7 @@
 
 #include "packer/place/place.h"
 #include "packer/profiles/profiles.h"
+#include "enum_table.h"
 
 #define PAIRS "package:1 l3:2 core:2 pu:1"
 
@@ -19,12 +20,13 @@ enum { DEEP, MID, LIGHT, STREAM, PROGRAMS };
 static const struct {
     const char *tag;
     double misses, first, near, far; /* hits at place 0, at 1 to 5, at the rest */
-} programs[PROGRAMS] = {
-    {"deep", 100, 60, 60, 3900},
-    {"mid", 1500, 1250, 1250, 1250},
-    {"light", 900, 200, 5, 5},
-    {"stream", 25000, 3000, 20, 20},
+} TABLE(programs, PROGRAMS) = {
+    ROW(DEEP) = {"deep", 100, 60, 60, 3900},
+    ROW(MID) = {"mid", 1500, 1250, 1250, 1250},
+    ROW(LIGHT) = {"light", 900, 200, 5, 5},
+    ROW(STREAM) = {"stream", 25000, 3000, 20, 20},
 };
+TABLE_COMPLETE(programs);
 
 /* Stores one program's profile. */
 static void store(struct fixture *f, size_t program)

@@ -19,13 +19,15 @@
 #include "blackboard/writer.h"
 #include "runtime/contention.h"
 #include "runtime/said.h"
+#include "enum_table.h"
 
 #define SECOND_NS 1000000000u
 #define UNKNOWN (-1)
 
 enum { NODE, MEMORY0, MEMORY1, SECTIONS };
 
-static const char *const name[SECTIONS] = {"node", "memory0", "memory1"};
+static const char *const TABLE(name, SECTIONS) = {ROW(NODE) = "node", ROW(MEMORY0) = "memory0", ROW(MEMORY1) = "memory1"};
+TABLE_COMPLETE(name);
 static struct rt_page page;
 static struct blackboard_writer *writer;
 static char folder[] = "/tmp/berth-contention-XXXXXX", board[64];
@@ -62,7 +64,8 @@ static uint64_t clock_ns(void)
 
 static void publish(unsigned section, int state, uint64_t at_ns)
 {
-    double value[BERTH_BLACKBOARD_KNOWN_VALUES] = {state < 0 ? NAN : state, NAN, NAN, NAN};
+    double TABLE(value, BERTH_BLACKBOARD_KNOWN_VALUES) = {ROW(BERTH_BLACKBOARD_STATE) = state < 0 ? NAN : state, ROW(BERTH_BLACKBOARD_UTILISATION) = NAN, ROW(BERTH_BLACKBOARD_TRAFFIC) = NAN, ROW(BERTH_BLACKBOARD_WATTS) = NAN,};
+    TABLE_COMPLETE(value);
 
     blackboard_write(writer, section, at_ns, BERTH_BLACKBOARD_KNOWN_VALUES, value);
 }

@@ -15,6 +15,7 @@
 #include "packer/daemon/requests.h"
 #include "packer/serve/client.h"
 #include "packer/serve/server.h"
+#include "enum_table.h"
 
 #define ALICE 1001
 #define BOB 1002
@@ -440,7 +441,7 @@ static bool tell_later(struct reply *reply, struct evbuffer *out)
     return later.known;
 }
 
-static const struct request_op later_ops[WIRE_OPS] = {
+static const struct request_op SPARSE(later_ops, WIRE_OPS) = {
     [WIRE_OP_RECORDS] = {.act = ask_later, .text = tell_later}};
 
 /* Lets the stand have an operation whose answer the test knows when it wants to. */

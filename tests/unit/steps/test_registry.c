@@ -4,6 +4,7 @@
 #include "packer/base/json.h"
 #include "tests/unit/common/fixture.h"
 #include "packer/steps/program.h"
+#include "enum_table.h"
 
 #include <errno.h>
 #include <math.h>
@@ -38,7 +39,7 @@ static struct step *add(struct registry *registry, uint32_t job, uint32_t id)
 
 static void test_edges(void **state)
 {
-    static const bool edge[STEP_STATES][STEP_STATES] = {
+    static const bool SPARSE(edge, STEP_STATES)[STEP_STATES] = {
         [STEP_NEW] =
             {[STEP_PLACED] = true, [STEP_OBSERVED] = true, [STEP_LEFT] = true, [STEP_ENDED] = true},
         [STEP_PLACED] = {[STEP_FAILED] = true, [STEP_LEFT] = true, [STEP_ENDED] = true},

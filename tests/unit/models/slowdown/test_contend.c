@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "models/slowdown/contend.h"
+#include "enum_table.h"
 
 /* Nothing is known, but what is said after it. */
 #pragma GCC diagnostic ignored "-Woverride-init"
@@ -32,12 +33,13 @@ static const struct app_machine quiet = {.llc_bytes = 4 * 64000,
 static const double no_hits[WAYS], two_ways[WAYS] = {5000, 5000},
                                    all_ways[WAYS] = {2000, 2000, 2000, 2000};
 enum { STREAM, SMALL, EVEN, IDLE, KINDS };
-static const struct app kinds[KINDS] = {
-    [STREAM] = {APP_UNKNOWN, .ipc = 0.05, .sdp = {WAYS, no_hits, 10000}, .mem_write_gbps = 0},
-    [SMALL] = {APP_UNKNOWN, .ipc = 0.05, .sdp = {WAYS, two_ways, 0}, .mem_write_gbps = 0},
-    [EVEN] = {APP_UNKNOWN, .ipc = 0.05, .sdp = {WAYS, all_ways, 0}, .mem_write_gbps = 0},
-    [IDLE] = {APP_UNKNOWN, .ipc = 2, .sdp = {WAYS, no_hits, 0}, .mem_write_gbps = 0},
+static const struct app TABLE(kinds, KINDS) = {
+    ROW(STREAM) = {APP_UNKNOWN, .ipc = 0.05, .sdp = {WAYS, no_hits, 10000}, .mem_write_gbps = 0},
+    ROW(SMALL) = {APP_UNKNOWN, .ipc = 0.05, .sdp = {WAYS, two_ways, 0}, .mem_write_gbps = 0},
+    ROW(EVEN) = {APP_UNKNOWN, .ipc = 0.05, .sdp = {WAYS, all_ways, 0}, .mem_write_gbps = 0},
+    ROW(IDLE) = {APP_UNKNOWN, .ipc = 2, .sdp = {WAYS, no_hits, 0}, .mem_write_gbps = 0},
 };
+TABLE_COMPLETE(kinds);
 
 static struct app_machine machine_of(double llc_bytes, double dram_gbps, double clock_ghz,
                                      size_t ways, size_t line_bytes)

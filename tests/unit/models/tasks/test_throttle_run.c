@@ -11,6 +11,7 @@
 
 #include "models/tasks/throttle_run.h"
 #include "tests/unit/common/throttle_scene.h"
+#include "enum_table.h"
 
 #define NEVER 1000000 /* samples in a row */
 
@@ -107,8 +108,9 @@ static void test_own_traffic(void **state)
 static void test_schedulers(void **state)
 {
     enum { LAZY, BASELINE, AGGRESSIVE, SCHEDULERS };
-    static const unsigned hold[SCHEDULERS] = {SATURATION_HOLD_LAZY, SATURATION_HOLD_BASELINE,
-                                              SATURATION_HOLD_AGGRESSIVE};
+    static const unsigned TABLE(hold, SCHEDULERS) = {ROW(LAZY) = SATURATION_HOLD_LAZY, ROW(BASELINE) = SATURATION_HOLD_BASELINE,
+                                              ROW(AGGRESSIVE) = SATURATION_HOLD_AGGRESSIVE};
+    TABLE_COMPLETE(hold);
 
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
