@@ -92,15 +92,20 @@ static struct wire_register request_of(const char *tag)
     return request;
 }
 
-/* The window of that second of the step's life is over, and what it leads to is done: on a busy
- * machine that takes more than one turn. */
+/* What was begun is done: on a busy machine that takes more than one turn. */
+static void finish(struct fixture *f, const struct step *step)
+{
+    while (step->inside.slicing)
+        inside_turn(&f->packer);
+}
+
+/* The window of that second of the step's life is over, and what it leads to is done. */
 static void second(struct fixture *f, struct step *step, double age_s)
 {
     step->started_mono_s = clock_s() - age_s;
     step->counts->due_s = 0;
     pipeline_observe(&f->packer);
-    while (step->inside.slicing)
-        inside_turn(&f->packer);
+    finish(f, step);
 }
 
 static void run(struct fixture *f, struct step *step, double from_s, double to_s)
@@ -264,6 +269,7 @@ static void test_release(void **state)
 
     if (pipeline_release(&f->packer, step->request.id, &err) < 0)
         fail_msg("%s", err.text);
+    finish(f, step);
     assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
     run(f, step, SLICED_S, SLICED_S + 5);
     assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
@@ -285,6 +291,7 @@ static void test_how_long(void **state)
     fixture_child_add(f);
     assert_int_equal(pipeline_resume(&f->packer, &err), 0);
     step = fixture_step(f, 1, 0);
+    finish(f, step);
     seconds = effect_s(&step->inside.any, clock_s());
     assert_true(step->inside.any.since_s == 0);
     assert_true(seconds > 0 && seconds <= clock_s() - began_s);
@@ -294,6 +301,7 @@ static void test_how_long(void **state)
     assert_int_equal(step->inside.any.changes, 2);
     assert_true(effect_s(&step->inside.any, clock_s()) > seconds);
     assert_int_equal(pipeline_release(&f->packer, step->request.id, &err), 0);
+    finish(f, step);
     assert_true(step->inside.any.since_s == 0);
 }
 
@@ -347,6 +355,7 @@ static void test_other_by_the_program(void **state)
 
     choose_other();
     assert_int_equal(pipeline_release(&f->packer, step->request.id, &err), 0);
+    finish(f, step);
     assert_int_equal(slice_of(fixture_child), usual);
     fixture_end(f, 1, 0);
 
@@ -359,6 +368,7 @@ static void test_other_by_the_program(void **state)
     fixture_restart(f);
     fixture_child_add(f);
     assert_int_equal(pipeline_resume(&f->packer, &err), 0);
+    finish(f, fixture_step(f, 1, 0));
     assert_int_equal(slice_of(fixture_child), usual);
     assert_false(fixture_journal_has(f, "\"slices_ms\":\"20"));
 }
@@ -379,6 +389,7 @@ static void test_own_slice(void **state)
     assert_true(step->inside.sliced);
     assert_int_equal(slice_of(fixture_child), 100000000);
     assert_int_equal(pipeline_release(&f->packer, step->request.id, &err), 0);
+    finish(f, step);
     assert_int_equal(slice_of(fixture_child), 100000000);
 }
 
@@ -437,8 +448,9 @@ static void test_kill(void **state)
     assert_int_equal(sched_getscheduler(fixture_child), SCHED_BATCH);
     if (pipeline_resume(&f->packer, &err) < 0)
         fail_msg("%s", err.text);
-    assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
     step = fixture_step(f, 1, 0);
+    finish(f, step);
+    assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);
     assert_false(step->inside.sliced);
     run(f, step, SLICED_S, SLICED_S + 5);
     assert_int_equal(sched_getscheduler(fixture_child), SCHED_BATCH);
