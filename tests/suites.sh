@@ -12,6 +12,7 @@
 # shellcheck source=tests/counting.sh
 . tests/counting.sh
 
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$PWD} CCACHE_NOHASHDIR=1 # as contrib/build has it
 results=build/results
 jobs=$((2 * $(nproc))) # of make, where tests run: many of them mostly wait
 suite_limit=${SUITE_LIMIT:-2700} # seconds after which a suite is taken for hung
