@@ -98,7 +98,7 @@ t85_each_thread_has_its_slice_until_the_release() {
     local nice
     waiting_for_locks
     crowd d
-    same "before it is measured" "$(slices_of d)" "$theirs"
+    soon "before it is measured" "$theirs" slices_of d
     nice=$(nice_of d)
     soon "each thread, as the kernel has it" "$given" slices_of d
     same "nice" "$(nice_of d)" "$nice"
