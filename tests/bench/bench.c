@@ -45,6 +45,14 @@ void bench_folder(char *path)
     atexit(remove_folder);
 }
 
+void bench_folder_make(char *path, size_t size)
+{
+    const char *wish = getenv("TMPDIR");
+
+    snprintf(path, size, "%.60s/berth-bench.XXXXXX", wish && *wish ? wish : "/tmp");
+    bench_folder(path);
+}
+
 void bench_conf(struct conf *conf, const char *folder)
 {
     conf_init(conf);

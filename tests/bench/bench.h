@@ -21,6 +21,10 @@ double bench_cpu_ms(void);
  * it. One of a program; path stays where it is. */
 void bench_folder(char *path);
 
+/* The same in TMPDIR or /tmp; path has room for BENCH_FOLDER_MAX. */
+#define BENCH_FOLDER_MAX 84 /* a socket's name in it is short enough */
+void bench_folder_make(char *path, size_t size);
+
 /* Fills in what berthd's pipeline needs in this process, and no more: a node of 192 cores and 24
  * caches, of which nothing is enforced, learned, counted or metered; its files in the folder. */
 void bench_conf(struct conf *conf, const char *folder);

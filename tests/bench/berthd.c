@@ -4,10 +4,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -15,53 +17,77 @@
 
 #include "packer/base/clock.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/known.h"
+
+#define PAUSE_US 200 /* between two looks whether it can be asked */
+#define PATIENCE_S 20
 
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
+static char program[PATH_MAX] = "./berthd";
+
+void bench_berthd_of(const char *build)
+{
+    snprintf(program, sizeof(program), "%.4000s/berthd", build);
+}
 
 static void write_conf(const char *path, const char *folder, const char *more)
 {
     FILE *file = fopen(path, "w");
+    char *lines;
 
     if (!file)
         bench_die(path, strerror(errno));
-    fprintf(file,
+    if (asprintf(
+            &lines,
             "socket = %s\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
             "machine_profile = %s/machine.json\n"
             "topology = package:2 l3:12 core:8 pu:1\nenforcement = dryrun\n"
             "log_level = warn\nledger = sqlite:%s/ledger.db\nledger_queue = %s/ledger.queue\n%s",
-            address.sun_path, folder, folder, folder, folder, folder, more);
+            address.sun_path, folder, folder, folder, folder, folder, more) < 0 ||
+        known_lines(program, lines, file) < 0)
+        bench_die(program, strerror(errno));
+    free(lines);
     fclose(file);
 }
 
-static void wait_ready(void)
+static void wait_ready(pid_t pid)
 {
-    for (int i = 0; i < 500; i++, usleep(10000)) {
+    for (double end_s = clock_s() + PATIENCE_S; clock_s() < end_s; usleep(PAUSE_US)) {
         int fd = socket(AF_UNIX, SOCK_STREAM, 0);
         int ready = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
 
         close(fd);
         if (ready)
             return;
+        if (waitpid(pid, NULL, WNOHANG) != 0)
+            bench_die(program, "ended at its start");
     }
     bench_die(address.sun_path, strerror(errno));
 }
 
+void bench_berthd_at(const char *folder)
+{
+    snprintf(address.sun_path, sizeof(address.sun_path), "%.90s/berthd.sock", folder);
+}
+
 pid_t bench_berthd_start(const char *folder, const char *more)
 {
-    char conf[96];
+    char conf[PATH_MAX];
     pid_t pid;
 
-    if (access("./berthd", X_OK) < 0)
-        bench_die("./berthd", "run it in the build folder");
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s/berthd.sock", folder);
+    if (access(program, X_OK) < 0)
+        bench_die(program, "run it in the build folder");
+    bench_berthd_at(folder);
     snprintf(conf, sizeof(conf), "%s/berth.conf", folder);
     write_conf(conf, folder, more);
     pid = fork();
     if (pid == 0) {
-        execl("./berthd", "berthd", "-c", conf, NULL);
-        bench_die("./berthd", strerror(errno));
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execl(program, "berthd", "-c", conf, NULL);
+        fprintf(stderr, "%s: %s\n", program, strerror(errno));
+        _exit(127);
     }
-    wait_ready();
+    wait_ready(pid);
     return pid;
 }
 

@@ -9,11 +9,18 @@
 
 #include "packer/wire/wire.h"
 
+/* From now on it is berthd of that build folder, which may be of another tree: what that one does
+ * not know is left out of its berth.conf. */
+void bench_berthd_of(const char *build);
+
 /* Starts ./berthd of the build folder with its files in the folder and enforcement=dryrun on
  * BENCH_CORES cores and 24 caches (this machine has fewer), and returns when it can be asked; more:
  * further lines of berth.conf. It stays until bench_berthd_stop. */
 pid_t bench_berthd_start(const char *folder, const char *more);
 void bench_berthd_stop(pid_t pid);
+
+/* Who is asked from now on has its socket in that folder: one that was started otherwise. */
+void bench_berthd_at(const char *folder);
 
 /* Sends a request as the plugin does, from connect(2) to the whole answer. Returns how long that
  * took, in microseconds; -1: nobody listens. An answer that is not ok ends the program. */

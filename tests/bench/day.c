@@ -97,6 +97,7 @@ static const char usage[] =
     "  --memory on|off   there is a machine profile with the memory's bandwidth (off)\n"
     "  --window S        berth.conf's window, seconds (10)\n"
     "  --conf LINE       a further line of berth.conf; may be repeated\n"
+    "  --build FOLDER    the berthd of that build folder, which may be of another tree\n"
     "  --store FILE      keep what berthd has learned there (of the last set and policy), for\n"
     "                    berthctl pairs and berthctl profile\n"
     "  --json            one JSON object a set\n"
@@ -115,6 +116,7 @@ enum {
     MEMORY,
     WINDOW,
     CONF,
+    BUILD,
     STORE,
     JSON,
     HELP
@@ -133,6 +135,7 @@ static const struct option options[] = {{"load", required_argument, NULL, LOAD},
                                         {"memory", required_argument, NULL, MEMORY},
                                         {"window", required_argument, NULL, WINDOW},
                                         {"conf", required_argument, NULL, CONF},
+                                        {"build", required_argument, NULL, BUILD},
                                         {"store", required_argument, NULL, STORE},
                                         {"json", no_argument, NULL, JSON},
                                         {"help", no_argument, NULL, HELP},
@@ -213,6 +216,9 @@ static void take_option(struct arguments *args, int option, char *value)
         if (args->confs == CONF_MAX)
             wrong("too many --conf");
         args->conf[args->confs++] = value;
+        break;
+    case BUILD:
+        args->study.build = value;
         break;
     case STORE:
         args->store = value;
@@ -475,6 +481,16 @@ static void run_set(const struct arguments *args, struct json_object *file, size
     day_truth_free(&truth);
 }
 
+/* TMPDIR, or what is in memory. */
+static const char *folder_for_files(void)
+{
+    const char *wish = getenv("TMPDIR");
+
+    if (wish && *wish)
+        return wish;
+    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+}
+
 int main(int argc, char **argv)
 {
     static char folder[PATH_MAX];
@@ -486,8 +502,7 @@ int main(int argc, char **argv)
     file = ctl_input_read(args.file, &err);
     if (!file)
         bench_die(args.file, err.text);
-    snprintf(folder, sizeof(folder), "%s/berth-day.XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    snprintf(folder, sizeof(folder), "%.1000s/berth-day.XXXXXX", folder_for_files());
     bench_folder(folder);
     for (size_t set = 0; set < day_truth_sets(file); set++)
         if (args.set < 0 || args.set == (long)set)

@@ -6,13 +6,11 @@
 #include "tests/bench/day_berthd.h"
 
 #include <errno.h>
-#include <libgen.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,16 +18,15 @@
 #include "packer/base/file.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/wire/wire_client.h"
-#include "tests/bench/day_clock.h"
-#include "tests/unit/common/folder.h"
+#include "tests/bench/played.h"
 
 #define ANSWER_S 20 /* of real time, for one request */
 
 struct day_berthd {
     struct day_feed feed;
     char socket[PATH_MAX], policy[32];
-    pid_t pid, *sleeper; /* [topo->cores] */
-    int clock;
+    pid_t *sleeper; /* [topo->cores] */
+    struct played played;
     int64_t idle_until;
     double moves;  /* as berthd counts them */
     double *cpu_s; /* [days] */
@@ -37,79 +34,23 @@ struct day_berthd {
 
 /* ---- the processes ---- */
 
-static void die_with_parent(void)
-{
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-}
-
 static pid_t sleeper_start(void)
 {
     pid_t pid = fork();
 
     if (pid != 0)
         return pid;
-    die_with_parent();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (;;)
         pause();
 }
 
-/* The build folder is two above this program's. */
-static void build_path(const char *name, char path[PATH_MAX])
+static int sleepers_start(struct day_berthd *berthd, struct berth_error *err)
 {
-    char self[PATH_MAX] = "";
-
-    if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-        snprintf(self, sizeof(self), "./tests/bench/day");
-    snprintf(path, PATH_MAX, "%.2000s/%s", dirname(dirname(dirname(self))), name);
-}
-
-static void berthd_exec(const char *folder, int clock)
-{
-    char path[PATH_MAX], conf[PATH_MAX], text[PATH_MAX];
-
-    die_with_parent();
-    snprintf(text, sizeof(text), "%d", clock);
-    setenv(DAY_CLOCK_FD, text, 1);
-    snprintf(text, sizeof(text), "%s/stat", folder);
-    setenv(DAY_CLOCK_STAT, text, 1);
-    setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 0);
-    build_path("tests/bench/.libs/day_clock.so", path);
-    setenv("LD_PRELOAD", path, 1);
-    snprintf(text, sizeof(text), "%s/log", folder);
-    if (!freopen(text, "w", stderr))
-        _exit(127);
-    build_path("berthd", path);
-    snprintf(conf, sizeof(conf), "%s/berth.conf", folder);
-    execl(path, "berthd", "-c", conf, NULL);
-    fprintf(stderr, "%s: %s\n", path, strerror(errno));
-    _exit(127);
-}
-
-static int berthd_start(struct day_berthd *berthd, struct berth_error *err)
-{
-    int pair[2];
-
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) < 0)
-        return berth_error_set(err, "%s", strerror(errno));
-    berthd->pid = fork();
-    if (berthd->pid == 0) {
-        close(pair[0]);
-        berthd_exec(berthd->feed.folder, pair[1]);
-    }
-    close(pair[1]);
-    berthd->clock = pair[0];
     for (size_t i = 0; i < berthd->feed.sim->topo->cores; i++)
-        berthd->sleeper[i] = sleeper_start();
-    return berthd->pid < 0 ? berth_error_set(err, "%s", strerror(errno)) : 0;
-}
-
-static int died(const struct day_berthd *berthd, struct berth_error *err)
-{
-    char path[PATH_MAX], line[256];
-
-    snprintf(path, sizeof(path), "%s/log", berthd->feed.folder);
-    file_line(path, line, sizeof(line));
-    return berth_error_set(err, "berthd is gone%s%s", line[0] ? ": " : "", line);
+        if ((berthd->sleeper[i] = sleeper_start()) < 0)
+            return berth_error_set(err, "%s", strerror(errno));
+    return 0;
 }
 
 /* ---- the clock ---- */
@@ -117,13 +58,7 @@ static int died(const struct day_berthd *berthd, struct berth_error *err)
 /* It is sim->now; waits until berthd is idle. */
 static int tick(struct day_berthd *berthd, struct berth_error *err)
 {
-    int64_t now = berthd->feed.sim->now;
-
-    if (send(berthd->clock, &now, sizeof(now), MSG_NOSIGNAL) != sizeof(now) ||
-        recv(berthd->clock, &berthd->idle_until, sizeof(berthd->idle_until), 0) !=
-            sizeof(berthd->idle_until))
-        return died(berthd, err);
-    return 0;
+    return played_tick(&berthd->played, berthd->feed.sim->now, &berthd->idle_until, err);
 }
 
 /* ---- messages ---- */
@@ -273,7 +208,7 @@ static void on_day(void *state, size_t day)
     struct timespec used = {0};
     clockid_t clock;
 
-    if (clock_getcpuclockid(berthd->pid, &clock) == 0)
+    if (clock_getcpuclockid(berthd->played.pid, &clock) == 0)
         clock_gettime(clock, &used);
     berthd->cpu_s[day] = (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
@@ -289,12 +224,13 @@ int day_berthd_open(struct day_berthd **out, const char *folder, struct day_sim 
     if (!berthd)
         return berth_no_memory(err);
     berthd->feed = (struct day_feed){.folder = folder, .sim = sim};
-    berthd->clock = -1;
+    berthd->played = played_none;
     berthd->sleeper = calloc(sim->topo->cores, sizeof(*berthd->sleeper));
     berthd->cpu_s = calloc(sim->days, sizeof(*berthd->cpu_s));
     snprintf(berthd->socket, sizeof(berthd->socket), "%s/berthd.sock", folder);
     if (!berthd->sleeper || !berthd->cpu_s || day_feed_begin(&berthd->feed, study, err) < 0 ||
-        berthd_start(berthd, err) < 0 || tick(berthd, err) < 0 ||
+        played_start(&berthd->played, study->build, folder, err) < 0 ||
+        sleepers_start(berthd, err) < 0 || tick(berthd, err) < 0 ||
         look(berthd, sim, true, err) < 0) {
         day_berthd_close(berthd);
         return -1;
@@ -310,22 +246,16 @@ int day_berthd_open(struct day_berthd **out, const char *folder, struct day_sim 
     return 0;
 }
 
-static void end_process(pid_t pid, int signal)
-{
-    if (pid <= 0)
-        return;
-    kill(pid, signal);
-    waitpid(pid, NULL, 0);
-}
-
 void day_berthd_close(struct day_berthd *berthd)
 {
     if (!berthd)
         return;
-    end_process(berthd->pid, SIGTERM);
+    played_stop(&berthd->played);
     for (size_t i = 0; berthd->sleeper && i < berthd->feed.sim->topo->cores; i++)
-        end_process(berthd->sleeper[i], SIGKILL);
-    file_close(berthd->clock);
+        if (berthd->sleeper[i] > 0) {
+            kill(berthd->sleeper[i], SIGKILL);
+            waitpid(berthd->sleeper[i], NULL, 0);
+        }
     free(berthd->sleeper);
     free(berthd->cpu_s);
     free(berthd);

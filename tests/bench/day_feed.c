@@ -15,6 +15,8 @@
 #include "packer/machine/profile.h"
 #include "packer/profiles/profiles.h"
 #include "tests/bench/day_clock.h"
+#include "tests/bench/known.h"
+#include "tests/bench/played.h"
 #include "tests/unit/common/folder.h"
 
 static void path_of(const struct day_feed *feed, const char *name, char path[PATH_MAX])
@@ -170,6 +172,26 @@ static int put_profiles(const struct day_feed *feed, bool timed, struct berth_er
     return rc;
 }
 
+/* Writes those of the lines of berth.conf that the berthd knows. */
+static int put_known(const struct day_feed *feed, const char *build, const char *lines,
+                     struct berth_error *err)
+{
+    char path[PATH_MAX], *text = NULL;
+    size_t length;
+    FILE *file = open_memstream(&text, &length);
+    int rc;
+
+    if (!file)
+        return berth_no_memory(err);
+    played_path(build, "berthd", path, sizeof(path));
+    rc = known_lines(path, lines, file);
+    fclose(file);
+    rc = rc < 0 ? berth_error_set(err, "%s: %s", path, strerror(errno))
+                : put(feed, "berth.conf", text, length, err);
+    free(text);
+    return rc;
+}
+
 static int put_conf(const struct day_feed *feed, const struct day_study *study,
                     struct berth_error *err)
 {
@@ -192,7 +214,7 @@ static int put_conf(const struct day_feed *feed, const struct day_study *study,
     for (const char *const *line = study->conf; line && *line; line++)
         fprintf(file, "%s\n", *line);
     fclose(file);
-    rc = put(feed, "berth.conf", text, length, err);
+    rc = put_known(feed, study->build, text, err);
     free(text);
     return rc;
 }

@@ -10,6 +10,7 @@
 
 /* How berthd is run. */
 struct day_study {
+    const char *build;  /* the build folder whose berthd it is; NULL: ours */
     const char *policy; /* NULL: berthd's own default */
     bool sdp;           /* the store has the programs' stack-distance profiles */
     bool timed;         /* and how fast they are alone */

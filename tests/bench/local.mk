@@ -2,6 +2,7 @@
 # Benchmarks print figures and judge nothing.
 noinst_LTLIBRARIES += libbench.la
 libbench_la_SOURCES = tests/bench/bench.c tests/bench/bench.h tests/bench/berthd.c tests/bench/berthd.h \
+	tests/bench/known.c tests/bench/known.h tests/bench/played.c tests/bench/played.h \
 	tests/unit/common/folder.c tests/unit/common/folder.h
 
 noinst_PROGRAMS += tests/bench/register
@@ -34,7 +35,8 @@ tests_bench_figure3_LDADD = libctl.la $(PACKER_LIBS)
 # NuCore's time and optimum beside GLPK on the paper's formulation.
 noinst_PROGRAMS += tests/bench/nucore
 tests_bench_nucore_SOURCES = tests/bench/nucore.c tests/bench/numa_paper.c tests/bench/numa_paper.h \
-	tests/bench/numa_random.c tests/bench/numa_random.h
+	tests/bench/numa_random.c tests/bench/numa_random.h \
+	tests/bench/numa_json.c tests/bench/numa_json.h
 tests_bench_nucore_LDADD = $(PACKER_LIBS)
 
 # What reading the counters of many steps costs; as root.
@@ -56,6 +58,7 @@ tests_bench_slowdown_LDADD = libbench.la $(PACKER_LIBS)
 
 # How long berthctl report takes; after a build in ./build with its tests.
 dist_noinst_SCRIPTS += tests/bench/report
+EXTRA_DIST += tests/bench/records.sh
 
 # What the metrics' page of many steps costs the event loop; prints the page for test_metrics_names.sh.
 noinst_PROGRAMS += tests/bench/metrics
@@ -92,6 +95,7 @@ tests_bench_registrations_LDADD = libbench.la $(PACKER_LIBS)
 
 # Load on a real cluster, beside Slurm alone, and over the socket; as root, after a build in ./build.
 dist_noinst_SCRIPTS += tests/bench/load
+EXTRA_DIST += tests/bench/allocation.sh
 
 # How long root waits while a user floods the sockets, and forks; as root, after a build in ./build with its tests.
 dist_noinst_SCRIPTS += tests/bench/flood

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nucore - how long NuCore takes, and whether it proves what it finds:
  *
- *     tests/bench/nucore [-n SEEDS] [-s FIRST] [-m WORD] [-t SECONDS] [-l SECONDS] [-c]
+ *     tests/bench/nucore [-n SEEDS] [-s FIRST] [-m WORD] [-t SECONDS] [-l SECONDS] [-c] [-p]
  *
  * For each shape (nodes x cores, traffic, kind of machine; several programs): seeds FIRST .. (1),
  * SEEDS of them (20), each with at most so many SECONDS (-t 10); the median and the worst CPU time,
@@ -9,7 +9,8 @@
  * first of the equally good. -m: only shapes whose line has this word. -l: also GLPK on the paper's
  * own formulation (eq. 5.18) with so many seconds each: its median, and by how much the objectives
  * differ at most where both are optimal. -c: exit status 1 where a limit is missed or something is
- * not proven. */
+ * not proven. -p: nothing is solved; each shape of one program whose links are direct is printed as
+ * `berthctl model nucore` reads it, a line each, with -t for its limit. */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 
 #include "packer/base/array.h"
 #include "packer/base/clock.h"
+#include "tests/bench/numa_json.h"
 #include "tests/bench/numa_paper.h"
 #include "tests/bench/numa_random.h"
 #include "enum_table.h"
@@ -97,7 +99,7 @@ struct wanted {
     uint64_t first;
     double ours_s, paper_s;
     const char *word;
-    bool check;
+    bool check, print;
 };
 
 /* Our optimum; NAN where it took too long. */
@@ -139,17 +141,38 @@ static void solve_paper(const struct numa *numa, double ours, double limit_s, si
         fmax(figures->difference, fabs(found.objective - ours) / fmax(1, fabs(ours)));
 }
 
+static struct numa_wish wish_of(const struct shape *shape, uint64_t seed)
+{
+    return (struct numa_wish){.traffic = shape->traffic,
+                              .nodes = shape->nodes,
+                              .cores = shape->cores,
+                              .asymmetric = seed % 2,
+                              .hops = shape->kind == HOPS,
+                              .alike = shape->kind == ALIKE || shape->kind == ALIKE_ROOF,
+                              .roof = shape->kind == ROOF || shape->kind == ALIKE_ROOF,
+                              .seed = seed};
+}
+
+static void print(const struct shape *shape, const struct wanted *wanted)
+{
+    struct numa numa;
+
+    if (shape->programs > 1 || shape->kind == HOPS)
+        return;
+    for (size_t k = 0; k < wanted->seeds; k++) {
+        struct numa_wish wish = wish_of(shape, wanted->first + k);
+
+        numa_make(&numa, &wish);
+        numa_json(&numa, wanted->ours_s, stdout);
+        numa_free(&numa);
+    }
+}
+
 static void measure(const struct shape *shape, const struct wanted *wanted, size_t k,
                     struct figures *figures)
 {
     uint64_t seed = wanted->first + k;
-    struct numa_wish wish = {.traffic = shape->traffic,
-                             .nodes = shape->nodes,
-                             .cores = shape->cores,
-                             .asymmetric = seed % 2,
-                             .hops = shape->kind == HOPS,
-                             .alike = shape->kind == ALIKE || shape->kind == ALIKE_ROOF,
-                             .roof = shape->kind == ROOF || shape->kind == ALIKE_ROOF};
+    struct numa_wish wish = wish_of(shape, seed);
     struct nucore_program program[PROGRAMS_MAX];
     struct numa numa[PROGRAMS_MAX];
     double ours;
@@ -201,6 +224,13 @@ static bool run(const struct shape *shape, const char *name, const struct wanted
            (figures.ours[n - 1] <= shape->limit_s && figures.proven == n);
 }
 
+static void print_head(const struct wanted *wanted)
+{
+    printf(
+        "CPU times in ms                         median     worst    limit  proven     settled%s\n",
+        wanted->paper_s > 0 ? "  GLPK, paper's; difference (of)" : "");
+}
+
 static double number(const char *text, double least, double most)
 {
     char *end;
@@ -217,7 +247,7 @@ static void read_options(int argc, char **argv, struct wanted *wanted)
 {
     int option;
 
-    while ((option = getopt(argc, argv, "n:s:m:t:l:c")) != -1) {
+    while ((option = getopt(argc, argv, "n:s:m:t:l:cp")) != -1) {
         if (option == 'n')
             wanted->seeds = (size_t)number(optarg, 1, SEEDS_MAX);
         else if (option == 's')
@@ -230,6 +260,8 @@ static void read_options(int argc, char **argv, struct wanted *wanted)
             wanted->paper_s = number(optarg, 0, 1e5);
         else if (option == 'c')
             wanted->check = true;
+        else if (option == 'p')
+            wanted->print = true;
         else
             exit(2);
     }
@@ -241,9 +273,8 @@ int main(int argc, char **argv)
     bool good = true;
 
     read_options(argc, argv, &wanted);
-    printf(
-        "CPU times in ms                         median     worst    limit  proven     settled%s\n",
-        wanted.paper_s > 0 ? "  GLPK, paper's; difference (of)" : "");
+    if (!wanted.print)
+        print_head(&wanted);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         const struct shape *shape = &shapes[i];
         char name[64];
@@ -251,7 +282,9 @@ int main(int argc, char **argv)
         snprintf(name, sizeof(name), "%zux%u %s %s, %zu program%s", shape->nodes, shape->cores,
                  numa_traffic_name[shape->traffic], kind_name[shape->kind], shape->programs,
                  shape->programs > 1 ? "s" : "");
-        if (strstr(name, wanted.word))
+        if (strstr(name, wanted.word) && wanted.print)
+            print(shape, &wanted);
+        else if (strstr(name, wanted.word))
             good &= run(shape, name, &wanted);
     }
     return wanted.check && !good;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* steady [STEPS [SECONDS [KIND]]] - what berthd costs while nothing happens: the CPU time of all
- * its threads with STEPS (200) steps on a node of 192 cores and 24 caches, over SECONDS (20), of
+/* steady [STEPS [SECONDS [KIND [BUILD]]]] - what berthd costs while nothing happens: the CPU time of
+ * all its threads with STEPS (200) steps on a node of 192 cores and 24 caches, over SECONDS (20), of
  * all that runs by itself with berth.conf as it is: counting, classes, re-placement, the bill of
- * five meters, the ledger's thread, sweeps. Run in the build folder.
+ * five meters, the ledger's thread, sweeps. Run in the build folder, or with BUILD, that of a
+ * berthd which may be of another tree.
  *
  * KIND replay: the counters of 40 programs, from a recording with 3 % noise; steps stand on cores
  * of their own and have no processes, so there are no sweeps. processes: each step is a process of
@@ -35,7 +36,7 @@
 #define NO_SUCH_PID 4194304 /* above the kernel's greatest */
 #define SETTLE_S 5          /* start-ups, first windows, moves */
 
-static char folder[] = "/tmp/berth-bench.XXXXXX";
+static char folder[BENCH_FOLDER_MAX];
 
 /* ---- what is counted ---- */
 
@@ -67,7 +68,7 @@ static void write_recording(const char *path)
 /* One node, whose memory half of the cores saturate. */
 static void write_machine(void)
 {
-    char path[64];
+    char path[BENCH_FOLDER_MAX + 16];
     FILE *file;
 
     snprintf(path, sizeof(path), "%s/machine.json", folder);
@@ -143,7 +144,7 @@ static void run(const char *kind, long steps, double s)
 {
     bool throttle = strcmp(kind, "throttle") == 0, replay = strcmp(kind, "processes") != 0;
     pid_t *worker = calloc((size_t)steps, sizeof(*worker)), berthd;
-    char more[320], tag[16];
+    char more[512], tag[16];
 
     if (!worker)
         bench_die("start", strerror(errno));
@@ -176,15 +177,17 @@ int main(int argc, char **argv)
     long steps = argc > 1 ? atol(argv[1]) : 200;
     double s = argc > 2 ? atof(argv[2]) : 20;
     bool known = argc < 4;
-    char path[64];
+    char path[BENCH_FOLDER_MAX + 16];
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         known |= argc > 3 && strcmp(argv[3], kinds[i]) == 0;
-    if (steps < 1 || !(s > 0) || argc > 4 || !known) {
-        fprintf(stderr, "usage: steady [STEPS [SECONDS [replay|processes|throttle]]]\n");
+    if (steps < 1 || !(s > 0) || argc > 5 || !known) {
+        fprintf(stderr, "usage: steady [STEPS [SECONDS [replay|processes|throttle [BUILD]]]]\n");
         return 2;
     }
-    bench_folder(folder);
+    bench_folder_make(folder, sizeof(folder));
+    if (argc > 4)
+        bench_berthd_of(argv[4]);
     snprintf(path, sizeof(path), "%s/samples.csv", folder);
     write_recording(path);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
