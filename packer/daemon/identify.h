@@ -39,8 +39,8 @@ void identify_end(struct packer *packer, struct step *step);
 /* Notes that the job has ended, and what slurmd says of it (its source none: nothing). */
 void identify_job_end(struct packer *packer, uint32_t job, const struct wire_identity *said);
 
-/* berthd stops: asks for the jobs whose steps have all ended, since the next berthd may come much
- * later, and waits IDENTIFY_STOP_S for that at most. */
+/* berthd stops: asks once more for the jobs whose steps have all ended, since the next berthd may
+ * come much later, and waits IDENTIFY_STOP_S for that at most. */
 void identify_stop(struct packer *packer);
 #define IDENTIFY_STOP_S 2.0
 

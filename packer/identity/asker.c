@@ -307,12 +307,13 @@ bool asker_ask(struct asker *asker, const struct asker_run *run, uint32_t nodes,
     return question != NULL;
 }
 
+/* Is there a question that was not asked since asker_hurry() made it due? */
 static bool waits(const struct asker *asker)
 {
     const struct question *question;
 
     TAILQ_FOREACH(question, &asker->list, link)
-    if (!question->done)
+    if (!question->done && question->due_s == 0)
         return true;
     return false;
 }

@@ -46,7 +46,8 @@ int asker_fd(const struct asker *asker);
  * answer. */
 bool asker_ask(struct asker *asker, const struct asker_run *run, uint32_t nodes, bool urgent);
 
-/* Asks now for all that was put off until later, and waits for the answers, so long at most. */
+/* Asks now, once, for all that was put off until later, and waits until all are asked, so long at
+ * most. */
 void asker_hurry(struct asker *asker, double patience_s);
 
 /* Takes an answer out. Returns false where there is none. */

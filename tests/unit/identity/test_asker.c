@@ -142,13 +142,14 @@ static void test_together(void **state)
     assert_false(asker_take(bench->asker, &first));
 }
 
-/* Who stops has what was put off until later asked now, and waits; where nobody answers, not for
- * ever. */
+/* Who stops has what was put off until later asked now, and waits; where nobody knows it, until it
+ * was asked once, and where the program hangs, not for ever. */
 static void test_hurry(void **state)
 {
     struct bench *bench = *state;
     struct asker_run run = {.job = 9, .uid = 1001, .at = 500};
     struct asker_answer answer;
+    struct asker_state now;
 
     says(bench, "{\"jobs\":[" JOB("9", "1001", "") "]}", 0);
     assert_true(asker_ask(bench->asker, &run, 100000, false)); /* a minute, for so wide a job */
@@ -160,6 +161,10 @@ static void test_hurry(void **state)
     assert_true(asker_ask(bench->asker, &run, 1, false));
     asker_hurry(bench->asker, 0.01);
     assert_false(asker_take(bench->asker, &answer));
+    asker_hurry(bench->asker, 3600);
+    assert_false(asker_take(bench->asker, &answer));
+    asker_state(bench->asker, &now);
+    assert_int_not_equal(now.failed, 0);
     asker_hurry(NULL, 1);
 }
 
