@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@
 #define FORKS_MAX 20000 /* a forking task ends by itself then */
 #define CHAINS 24
 #define LINK_US 300
+#define STEP_TREE_STACK 32768
 
 /* ---- inside the step; no cmocka here ---- */
 
@@ -93,27 +95,57 @@ static pid_t fork_sleeper(bool orphan)
     return pid;
 }
 
+/* A tree that is being made. Its processes only sleep, so they share their memory: copies of copies
+ * would take the kernel most of the test's time. */
+struct tree {
+    char *stack; /* of the next one */
+    int chain;   /* so many are still to be below each other */
+    int out;     /* where the last of them says its number */
+};
+
+static void clone_into(struct tree *tree, int (*is)(void *tree))
+{
+    tree->stack += STEP_TREE_STACK;
+    if (clone(is, tree->stack, CLONE_VM | SIGCHLD, tree) < 0)
+        _exit(1);
+}
+
+static int leaf(void *tree)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sleep_forever(NULL);
+    return tree == NULL;
+}
+
+static int link_of_chain(void *arg)
+{
+    struct tree *tree = arg;
+    pid_t pid = getpid();
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (--tree->chain > 0)
+        clone_into(tree, link_of_chain);
+    else if (write(tree->out, &pid, sizeof(pid)) != sizeof(pid))
+        _exit(1);
+    sleep_forever(NULL);
+    return 1;
+}
+
 /* Returns the last of the chain, when all are there. */
 static pid_t fork_tree(void)
 {
+    struct tree tree = {.chain = STEP_TREE_CHAIN};
     pid_t pid = 0;
     int fd[2];
 
-    if (pipe(fd) < 0)
+    tree.stack = mmap(NULL, STEP_TREE_SIZE * STEP_TREE_STACK, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (tree.stack == MAP_FAILED || pipe(fd) < 0)
         _exit(1);
+    tree.out = fd[1];
     for (int i = 0; i < STEP_TREE_SIZE - STEP_TREE_CHAIN - 1; i++)
-        if (fork() == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            sleep_forever(NULL);
-        }
-    for (int i = 0; i < STEP_TREE_CHAIN && fork() == 0; i++) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        pid = getpid();
-        if (i == STEP_TREE_CHAIN - 1 && write(fd[1], &pid, sizeof(pid)) != sizeof(pid))
-            _exit(1);
-    }
-    if (pid)
-        sleep_forever(NULL);
+        clone_into(&tree, leaf);
+    clone_into(&tree, link_of_chain);
     if (read(fd[0], &pid, sizeof(pid)) != sizeof(pid))
         _exit(1);
     close(fd[0]);
