@@ -95,8 +95,8 @@ t20_jobs_of_all_kinds_are_reported_as_sacct_has_them() {
     eventually "starts of the job to be cancelled" 1 starts_of "$cancelled"
     # What slurmctld has said of a run before it is requeued; afterwards there are slurmd and slurmdbd.
     soon "who the job to be requeued is" slurmctld explained requeued .identity.source
-    timeout 10 scontrol requeue "$requeued"
     timeout 10 scancel "$cancelled"
+    requeue "$requeued"
     wait_for 10 job_is cancelled CANCELLED
     rm -f "$CLUSTER"/out/requeued.*
     echo "$requeued" >"$CLUSTER/out/requeued.job"

@@ -174,8 +174,8 @@ t60_each_run_of_a_job_is_itself() {
     job=$(cat "$CLUSTER/out/j.job")
     began=$(explained a .started_at)
     soon "who it is" 0 explained a .identity.restarts
-    timeout 10 scontrol requeue "$job"
-    wait_for 60 test -s "$CLUSTER/out/a1.id" || fail "the job was not started again"
+    requeue "$job"
+    wait_for 20 test -s "$CLUSTER/out/a1.id" || fail "the job was not started again"
     soon "the second run" 1 explained a1 .identity.restarts
     touch "$CLUSTER/out/a1.stop"
     finish j

@@ -125,6 +125,23 @@ job_is() {
     [ "$(job_state "$1")" = "$2" ]
 }
 
+# requeue JOB: it starts again as soon as it can. Slurm by itself lets it wait until no credential of its first run is valid any more.
+requeue() {
+    timeout 10 scontrol requeue "$1"
+    again "$1"
+}
+
+again() {
+    wait_for 20 begins_now "$1" || fail "job $1 does not begin again"
+}
+
+begins_now() {
+    case $(timeout 10 squeue -h -o %T -j "$1") in
+    COMPLETING | "") return 1 ;; # its first run is not over
+    PENDING) timeout 10 scontrol update JobId="$1" StartTime=now ;;
+    esac
+}
+
 finish() {
     soon "job $1" COMPLETED job_state "$1"
 }

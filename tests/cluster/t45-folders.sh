@@ -107,6 +107,7 @@ t45_a_job_that_was_requeued_meanwhile_is_another_one() {
     touch "$CLUSTER/out/a.stop"
     finish ja
     timeout 10 scontrol release "$job"
+    again "$job"
     running b1 || fail "did not start again: $(cat "$CLUSTER/out/jb.batch")"
     same "the devil, elsewhere" "$(cpus_of b1)" 0
     berthd_start
