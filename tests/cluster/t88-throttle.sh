@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # OpenMP programs whose loops have fewer threads while the memory is saturated (throttle), with gcc's run-time and LLVM's.
 
-# playing [KEY=VALUE..]: counters are played: the step "waves" moves all that the machine's memory gives for 8 s, then a sixth of it for as
+# playing [KEY=VALUE..]: counters are played: the step "waves" moves all that the machine's memory gives for 3 s, then a sixth of it for as
 # long, and so on.
 playing() {
     local file=$CLUSTER/berth/waves.csv
     awk 'BEGIN {
         print "step,at,cpu_ns,instructions,bytes"
         for (at = 1; at <= 600; at++) {
-            bytes += (at - 1) % 16 < 8 ? 6.1e9 : 1e9
+            bytes += (at - 1) % 6 < 3 ? 6.1e9 : 1e9
             printf "waves,%d,%.0f,%.0f,%.0f\n", at, at * 2e9, at * 1e9, bytes
         }
     }' >"$file"
