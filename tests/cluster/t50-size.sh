@@ -15,7 +15,7 @@ triad() {
     export PROGRAM=$BUILD/tests/fixtures/programs/devil
     # shellcheck disable=SC2016 # the task's own shell
     start "$name" -c2 "$@" bash -c 'echo "${OMP_NUM_THREADS:-none}" >"$CLUSTER/out/$2.omp"
-        nice -n 19 "$PROGRAM" 64 1000000 >/dev/null & echo $! >"$CLUSTER/out/$2.child"; "$@"; rc=$?; kill $!; exec bash -c "exit $rc"' -
+        nice -n 19 "$PROGRAM" 64 1000000 >/dev/null & echo $! >"$CLUSTER/out/$2.child"; "$@"; rc=$?; kill $!; wait $!; exit $rc' -
 }
 
 # CPUs that the program itself may use.
@@ -102,8 +102,7 @@ t50_what_a_step_leaves_is_idle_or_another_steps() {
     sized_machine
     batch j -n1 -c2 --contention-aware <<<"export SRUN_CPUS_PER_TASK=2
 srun --overlap --contention-aware=size,tag=triad $STAND a &
-sleep 1
-while ! [ -e $CLUSTER/out/next ]; do sleep 0.2; done
+until [ -e $CLUSTER/out/next ]; do sleep 0.05; done
 srun --overlap --contention-aware=size,tag=triad $STAND b &
 wait"
     running a

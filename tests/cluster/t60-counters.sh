@@ -21,7 +21,7 @@ busy() {
     local name=$1
     shift
     # shellcheck disable=SC2016 # the task's own shell
-    start "$name" "$@" bash -c 'while :; do :; done & "$@"; rc=$?; kill $!; exit $rc' -
+    start "$name" "$@" bash -c 'while :; do :; done & "$@"; rc=$?; kill $!; wait $!; exit $rc' -
 }
 
 rate_of() {

@@ -155,7 +155,7 @@ overlapping() {
     local step="srun --overlap --contention-aware=adapt,tag=$1 $STAND"
     batch j -n1 -c2 --contention-aware <<<"export SRUN_CPUS_PER_TASK=2
 $step a &
-until [ -s $CLUSTER/out/a.id ]; do sleep 0.1; done
+until [ -s $CLUSTER/out/a.id ]; do sleep 0.05; done
 $step b &
 wait"
     running a
