@@ -82,14 +82,21 @@ first_cpus_of() {
     head -n 1 "$CLUSTER/out/$1.${2:-0}"
 }
 
-# The cpuset that a task of a step is in, as the kernel has it: cpuset_of NAME [PROCID]
-cpuset_of() {
+# The folder of the cpuset that a task of a step is in: folder_of NAME [PROCID]
+folder_of() {
     local file=/proc/$(cat "$CLUSTER/out/$1.${2:-0}.pid")/cgroup
     if [ "$CLUSTER_CGROUP" = v2 ]; then
-        cat "$CLUSTER_CGROUPS$(sed -n 's/^0:://p' "$file")/cpuset.cpus.effective"
+        echo "$CLUSTER_CGROUPS$(sed -n 's/^0:://p' "$file")"
     else
-        cat "$CLUSTER_CGROUPS/cpuset$(sed -n 's/.*:cpuset://p' "$file")/cpuset.cpus"
+        echo "$CLUSTER_CGROUPS/cpuset$(sed -n 's/.*:cpuset://p' "$file")"
     fi
+}
+
+# That cpuset, as the kernel has it: cpuset_of NAME [PROCID]
+cpuset_of() {
+    local file=cpuset.cpus
+    [ "$CLUSTER_CGROUP" = v1 ] || file=cpuset.cpus.effective
+    cat "$(folder_of "$@")/$file"
 }
 
 id_of() {
