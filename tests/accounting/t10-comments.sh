@@ -38,16 +38,19 @@ t10_who_did_not_opt_in_is_not_commented() {
 
 t10_nothing_is_written_while_the_job_runs_or_twice() {
     local job written
+    trying
     batch a -n1 <<<"srun --contention-aware true; $STAND a"
     running a
     job=$(cat "$CLUSTER/out/a.job")
     soon "what waits" 1 waiting
-    sleep 1.5 # a try or two
+    wait_for 20 tried || fail "nothing was tried"
     same "the comment of a job that runs" "$(comment_of "$job")" ""
+    touch "$CLUSTER/berth/hold"
     touch "$CLUSTER/out/a.stop"
     finish a
     daemon_stop berthd
     same "what waits, berthd stopped" "$(waiting)" 1
+    rm "$CLUSTER/berth/hold"
     berthd_start
     soon "the comment" '{"berth":' comment_begin "$job"
     written=$(changes)
@@ -64,11 +67,12 @@ end_of() {
 
 t10_a_server_that_is_away_gets_it_later() {
     local job
+    trying
     daemon_stop slurmdbd
     start a --contention-aware
     job=$(job_of a)
     stop a
-    sleep 1.5
+    wait_for 20 tried || fail "nothing was tried"
     same "what waits" "$(waiting)" 1
     slurmdbd_start
     eventually "slurmdbd's job" COMPLETED accounted "$job" State # slurmctld tries every 10 seconds

@@ -83,8 +83,12 @@ t60_what_is_no_name_never_reaches_slurmdbd() {
 t60_the_ledger_believes_no_environment() {
     local job
     as_attacker env SLURM_JOB_ACCOUNT=rivals SLURM_JOB_QOS=vip SLURM_JOB_PARTITION=vip SLURM_RESTART_COUNT=77 SLURM_JOB_NUM_NODES=99 \
-        SLURM_ARRAY_JOB_ID=1 srun -n1 -J honest --contention-aware sh -c 'echo $SLURM_JOB_ID; sleep 2' >"$CLUSTER/out/a.out"
-    job=$(cat "$CLUSTER/out/a.out")
+        SLURM_ARRAY_JOB_ID=1 srun -n1 -J honest --contention-aware "$STAND" a >"$CLUSTER/out/a.srun" 2>&1 &
+    echo $! >"$CLUSTER/out/a.client"
+    running a
+    job=$(job_of a)
+    soon "who says it while it runs" slurmctld explained a .identity.source
+    stop a
     soon "who it is" "slurmctld berth  all 0 1 0 honest $(id -u $ATTACKER)" \
         recorded "$job" "identity, cluster, account, partition, restart, nodes, array_job, job_name, uid"
     same "QOS" "$(recorded "$job" "qos in ('vip')")" 0
