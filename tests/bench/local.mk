@@ -141,3 +141,12 @@ EXTRA_DIST += tests/bench/tasks_kernels.c
 dist_noinst_SCRIPTS += tests/bench/cohort
 noinst_PROGRAMS += tests/bench/turns
 tests_bench_turns_LDADD = -lpthread
+
+# Two trees side by side, each built in build/compare.
+dist_noinst_SCRIPTS += tests/bench/compare tests/bench/compare_launch
+EXTRA_DIST += tests/bench/compare_build.sh tests/bench/compare_figures.sh
+noinst_PROGRAMS += tests/bench/drive tests/bench/compare_table
+tests_bench_drive_SOURCES = tests/bench/drive.c tests/bench/drive_windows.c tests/bench/drive_windows.h
+tests_bench_drive_LDADD = libbench.la $(PACKER_LIBS)
+tests_bench_compare_table_SOURCES = tests/bench/compare_table.c tests/bench/compare_table.h tests/bench/compare_stats.c
+tests_bench_compare_table_LDADD = $(PACKER_LIBS)

@@ -304,6 +304,7 @@ check_PROGRAMS += $(unit_programs)
 
 unit_scripts = \
 	tests/unit/daemon/test_berthd.sh \
+	tests/unit/bench/test_compare_table.sh \
 	tests/unit/daemon/test_day.sh \
 	tests/unit/cli/calibrate/test_adapt.sh \
 	tests/unit/cli/calibrate/test_calibrate.sh \
