@@ -41,12 +41,12 @@ void compare_add(struct compare_samples *samples, double value);
 /* Returns how many samples a side has. */
 size_t compare_count(const struct compare_figure *figure, enum compare_side side);
 
-/* Compares a quantile (0.5: the median) of all samples of the rounds that both sides have. Sorts the
- * samples of each round.
+/* Compares a quantile (0.5: the median) of all samples of the rounds that both sides have, and
+ * sorts those of each round.
  *
- * p is that of the exact signed-rank test of the rounds (Wilcoxon 1945), one-sided: of the quantile
- * of each round of HEAD by that of the same round of REV. It needs seven rounds to fall below
- * COMPARE_P. Worse is a ratio beyond COMPARE_TOLERANCE with p < COMPARE_P, or of an exact figure. */
+ * p is that of the exact signed-rank test of the rounds (Wilcoxon 1945), one-sided: of each
+ * round's quantile of HEAD by that of REV. It needs seven rounds to fall below COMPARE_P. Worse is a
+ * ratio beyond COMPARE_TOLERANCE with p < COMPARE_P, or of an exact figure. */
 struct compare_verdict compare_quantile(struct compare_figure *figure, double quantile);
 
 #endif
