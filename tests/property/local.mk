@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# 100 000 random events on simulated nodes; BERTH_SEED=N tests/property/test_node plays others.
+# Random events on simulated nodes; BERTH_SEED=N tests/property/test_node plays others.
 TESTS += tests/property/test_node
 check_PROGRAMS += tests/property/test_node
 tests_property_test_node_SOURCES = tests/property/sim.c tests/property/sim.h tests/property/sim_check.c \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_node - 100 000 random events on simulated nodes: jobs and steps of every kind come, move and
- * go, calls fail, the disk is full, the daemon dies in the middle and another one takes over; after
- * each event everything that must hold is checked (sim_check.c).
+/* test_node - 12 000 random events on simulated nodes, or 100 000 (BERTH_THOROUGH=1): jobs and steps
+ * of every kind come, move and go, calls fail, the disk is full, the daemon dies in the middle and
+ * another one takes over; after each event everything that must hold is checked (sim_check.c).
  *
  * Events come in episodes, each on a node of its own. An event is drawn by a generator that is
  * seeded with (seed, episode, number): so the events of a failing episode can be left out one by
@@ -26,8 +26,9 @@
 #include "packer/inside/inside.h"
 #include "packer/inside/policy.h"
 #include "packer/place/place.h"
+#include "tests/unit/common/thorough.h"
 
-#define EVENTS 100000
+#define EVENTS (thorough() ? 100000 : 12000)
 #define EPISODE 400 /* events */
 #define JOURNAL_EVERY 8
 

@@ -210,7 +210,8 @@ static void a_domain_without_memory_is_a_guest_elsewhere(void **state)
     assert_true(end().global <= 2 * ROUNDS);
 }
 
-int main(void)
+/* test_barrier [PATTERN]: the tests with such a name. */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_round_costs_an_operation_a_domain),
@@ -222,5 +223,7 @@ int main(void)
         cmocka_unit_test(a_domain_without_memory_is_a_guest_elsewhere),
     };
 
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

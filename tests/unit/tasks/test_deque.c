@@ -13,7 +13,9 @@
 #include "tasks/deque.h"
 
 #define ITEMS 100000
+#ifndef STOLEN
 #define STOLEN 1000000
+#endif
 #define THIEVES 3
 #define BURST 7 /* items that the owner pushes before it pops some */
 

@@ -20,7 +20,9 @@
 #include "tasks/mutex.h"
 
 #define THREADS 8
+#ifndef TURNS
 #define TURNS 20000
+#endif
 #define MANY 100
 #define FORK_US 200000
 #define PATIENCE_S 60 /* then a child that waits is ended: the test fails */

@@ -15,7 +15,9 @@
 
 #define CHILDREN_MOST 4
 #define DEPTH 7
+#ifndef TREES
 #define TREES 3
+#endif
 
 struct node {
     uint64_t seed;
