@@ -13,7 +13,7 @@
  * that has few rows on purpose, as [COLOUR_RED] = 1: what it lacks is 0 or NULL, and whoever reads
  * it takes that for an answer. tests/check-tables refuses an array with rows that is neither.
  *
- * Every folder includes this header, which needs nothing. */
+ * Every folder may include this header, which needs nothing. */
 #ifndef BERTH_ENUM_TABLE_H
 #define BERTH_ENUM_TABLE_H
 

@@ -96,7 +96,8 @@ struct di_tree *di_tree_copy(const struct di_tree *tree)
  * open one, and all of a shelter or a target is one. */
 static void restrict_room(struct entity *entity)
 {
-    const bool SPARSE(only, DI_TREE_KINDS) = {[DI_TREE_SHELTER] = entity->shelter, [DI_TREE_TARGET] = entity->target};
+    const bool SPARSE(only, DI_TREE_KINDS) = {
+        [DI_TREE_SHELTER] = entity->shelter, [DI_TREE_TARGET] = entity->target};
 
     if (entity->closed)
         entity->room[DI_TREE_OPEN] = entity->whole[DI_TREE_OPEN] = 0;

@@ -37,8 +37,12 @@ static unsigned columns_of(const struct bill_zone *zone, double part)
 static void learn(struct bill_zone *zone, double uj)
 {
     double s = zone->seconds, watts = uj / s * 1e-6;
-    double TABLE(x, BILL_FEATURES) = {ROW(BILL_TIME) = 1, ROW(BILL_BUSY) = zone->sum.busy_s / s, ROW(BILL_INSTRUCTIONS) = zone->sum.instructions / s * 1e-9,
-                               ROW(BILL_BYTES) = zone->sum.bytes / s * 1e-9,};
+    double TABLE(x, BILL_FEATURES) = {
+        ROW(BILL_TIME) = 1,
+        ROW(BILL_BUSY) = zone->sum.busy_s / s,
+        ROW(BILL_INSTRUCTIONS) = zone->sum.instructions / s * 1e-9,
+        ROW(BILL_BYTES) = zone->sum.bytes / s * 1e-9,
+    };
     TABLE_COMPLETE(x);
     unsigned columns = columns_of(zone, LEARN_COUNTED);
 

@@ -135,7 +135,7 @@ refuses '' 1 'No such file' profile export --db "$db" --output "$dir/no/such" as
 grep -q 'stdout: No space left' "$dir/err" || bad "list >/dev/full" "No space left" "$(cat "$dir/err")"
 
 # A sample with every rate that the store can keep, as berthd counts them, in every form in which it is printed
-names=$(sed -n '/ profile_rate_name\[/,/;/p' "${srcdir:-.}/packer/profiles/sample.c" | grep -o '"[a-z_]*"' | tr -d '"')
+names=$(sed -n '/profile_rate_name.* = {/,/;/p' "${srcdir:-.}/packer/profiles/sample.c" | grep -o '"[a-z_]*"' | tr -d '"')
 [ "$(echo "$names" | wc -l)" -ge 16 ] || bad "the rates of profiles/sample.c" "16 or more" "$names"
 # shellcheck disable=SC2086 # words
 rates=$(printf '"%s":[3.5,0.5],' $names)
