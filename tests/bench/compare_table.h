@@ -45,8 +45,8 @@ size_t compare_count(const struct compare_figure *figure, enum compare_side side
  * sorts those of each round.
  *
  * p is that of the exact signed-rank test of the rounds (Wilcoxon 1945), one-sided: of each
- * round's quantile of HEAD by that of REV. It needs seven rounds to fall below COMPARE_P. Worse is a
- * ratio beyond COMPARE_TOLERANCE with p < COMPARE_P, or of an exact figure. */
+ * round's quantile of HEAD by that of REV. It needs seven rounds to fall below COMPARE_P. A ratio
+ * beyond COMPARE_TOLERANCE is worse with p < COMPARE_P, or where the figure is exact. */
 struct compare_verdict compare_quantile(struct compare_figure *figure, double quantile);
 
 #endif
