@@ -10,6 +10,7 @@
 
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"
+#include "packer/base/log.h"
 #include "packer/steps/effect.h"
 
 #define COMPACT_BYTES (1 << 20)
@@ -328,13 +329,21 @@ static int list_entries(struct packer *packer, struct json_object **entry, size_
     return (entry[(*n)++] = stand_entry(&packer->pool)) && whole ? 0 : -1;
 }
 
+static bool is_there(const struct packer *packer)
+{
+    if (journal_file_is_there(packer->journal))
+        return true;
+    log_warn("somebody has removed the journal: it is written anew");
+    return false;
+}
+
 int journal_compact(struct packer *packer, bool now, struct berth_error *err)
 {
     struct json_object **entry;
     size_t n;
     int rc = -1;
 
-    if (!now && journal_file_size(packer->journal) < COMPACT_BYTES)
+    if (!now && journal_file_size(packer->journal) < COMPACT_BYTES && is_there(packer))
         return 0;
     entry = calloc(packer->steps.nlive + packer->jobs->n + 4, sizeof(struct json_object *));
     if (!entry)

@@ -29,7 +29,8 @@ int journal_settle(struct packer *packer, struct berth_error *err);
 /* Which registers may hold what berth has written (packer->registers). */
 int journal_registers(struct packer *packer, struct berth_error *err);
 
-/* Rewrite the journal with what is true now, if it has grown large (or `now`). */
+/* Rewrite the journal with what is true now, if it has grown large, somebody has removed it, or `now`.
+ */
 int journal_compact(struct packer *packer, bool now, struct berth_error *err);
 
 /* Read the journal into the registry and the pool (both empty before), and the

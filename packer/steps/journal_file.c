@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -249,6 +250,14 @@ int journal_file_rewrite(struct journal_file *journal, size_t n, struct json_obj
     journal->fd = fd;
     journal->size = size;
     return 0;
+}
+
+bool journal_file_is_there(const struct journal_file *journal)
+{
+    struct stat ours, there;
+
+    return fstat(journal->fd, &ours) == 0 && lstat(journal->path, &there) == 0 &&
+           ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
 size_t journal_file_size(const struct journal_file *journal)

@@ -201,6 +201,20 @@ static void test_compact(void **state)
     assert_stand(&f->packer.pool, "- - - - - 5 - -");
 }
 
+/* One that somebody has removed is there again, however small. */
+static void test_removed(void **state)
+{
+    struct fixture *f = *state;
+    char path[PATH_MAX];
+
+    assert_int_equal(journal_start(&f->packer, put(f, 1), NULL), 0);
+    snprintf(path, sizeof(path), "%s/journal", f->dir);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(journal_compact(&f->packer, false, NULL), 0);
+    load_well(f);
+    assert_non_null(find(f, 1, 0));
+}
+
 /* As many tasks as a message just holds come back. */
 /* What sizing took away is journaled; a journal of a berth that did not size has all. */
 static void test_size(void **state)
@@ -416,6 +430,7 @@ int main(void)
         test(test_started_twice),
         test(test_stand),
         test(test_compact),
+        test(test_removed),
         test(test_size),
         test(test_many_tasks),
         test(test_too_many_tasks),

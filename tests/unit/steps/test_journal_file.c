@@ -270,6 +270,26 @@ static void test_rewrite(void **state)
     json_object_put(entry[1]);
 }
 
+/* Who has removed the file, or put another one in its place, is noticed. */
+static void test_a_removed_file_is_noticed(void **state)
+{
+    struct json_object *entry = entry_of(7);
+    struct box *box = *state;
+
+    open_it(box);
+    assert_true(journal_file_is_there(box->journal));
+    assert_int_equal(unlink(box->path), 0);
+    assert_false(journal_file_is_there(box->journal));
+    assert_int_equal(symlink("/dev/null", box->path), 0);
+    assert_false(journal_file_is_there(box->journal));
+    assert_int_equal(journal_file_rewrite(box->journal, 1, &entry, NULL), 0);
+    assert_true(journal_file_is_there(box->journal));
+    journal_file_close(box->journal);
+    open_it(box);
+    expect(box, 7, 1);
+    json_object_put(entry);
+}
+
 /* The file may hold two entries and a half; a write(2) across the limit is cut short, the next one
  * fails. */
 static void test_a_full_disk_changes_nothing(void **state)
@@ -340,6 +360,7 @@ int main(void)
         TEST(test_a_second_berthd_is_refused),
         TEST(test_a_killed_writer_leaves_no_lock),
         TEST(test_rewrite),
+        TEST(test_a_removed_file_is_noticed),
         TEST(test_a_full_disk_changes_nothing),
         TEST(test_paths_that_do_not_work),
     };
