@@ -222,7 +222,7 @@ $(cat "$CLUSTER/out/outer.job").3 libberth_rt.so"
 # The threads say that they are of another domain at each call: here all CPUs may be of one.
 t87_mutexes_have_cohorts_as_the_page_says() {
     local locks=$CLUSTER/bin/locks
-    gcc -O2 -D_GNU_SOURCE -o "$locks" "$TESTS/runtime/locks.c" -lpthread || skip "no gcc"
+    gcc -O2 -D_GNU_SOURCE -I"$TESTS/.." -o "$locks" "$TESTS/runtime/locks.c" -lpthread || skip "no gcc"
     follow allow=auto,tag,locks
     # shellcheck disable=SC2016 # the task's own shell
     same "from the page's first turn on" "$(timeout 90 srun -n1 --contention-aware=locks=cohort env BERTH_RT_NODES=~2 BERTH_RT_COHORT=64 \

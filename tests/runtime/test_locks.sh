@@ -40,7 +40,7 @@ build() {
 
 cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
 "$page_tool" make page features=8 || exit 99
-${CC:-gcc} -std=gnu11 -O2 -D_GNU_SOURCE -o locks "$srcdir/tests/runtime/locks.c" -lpthread || exit 99
+${CC:-gcc} -std=gnu11 -O2 -D_GNU_SOURCE -I"$srcdir" -o locks "$srcdir/tests/runtime/locks.c" -lpthread || exit 99
 
 # ---- ours ----
 plain='sum plain normal plain default plain adaptive plain recursive plain checking plain robust plain shared plain inheriting plain mixed plain conditions plain cancelled plain forks plain destroyed plain reused plain spins plain'
