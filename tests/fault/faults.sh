@@ -237,8 +237,7 @@ off_slurmctld() {
 slurmctld_launch() {
     pair
     churn 2
-    rm -f "$OUT/churn"
-    sleep 0.5
+    churn_ends
     on_slurmctld
     off_slurmctld
     churn 2
@@ -302,7 +301,10 @@ on_requeue() {
     rm -f "$OUT/b.up"
     timeout 10 scontrol requeue "$(job_id b)"
 }
-off_requeue() { wait_for 60 test -e "$OUT/b.up" || fail "job b does not start again: $(job_state b)"; }
+off_requeue() {
+    again "$(job_id b)"
+    wait_for 60 test -e "$OUT/b.up" || fail "job b does not start again: $(job_state b)"
+}
 
 requeue_stand() {
     pair

@@ -28,6 +28,7 @@ while [ ! -e \$name.over ]; do
         said=\$(timeout 60 "\${srun[@]}" echo ran 2>&1)
         echo "\$? \$said" >>churn.log
     else
+        : >\$name.rests
         read -rt 0.05 -u \$never
     fi
 done
@@ -132,16 +133,22 @@ stand_up() { # NAME
     stands "$1"
 }
 
+# Both are swapped, or not in the second that a swap at the start of b takes at most: patience helps no step that berthd has not heard of
+# or leaves alone, and where it was early the steps are started again.
+soon_swapped() {
+    CLUSTER_PATIENCE=1 wait_for 1 becomes "1 0" both
+}
+
 # a and b swapped, by jobs that run already if there are any; a is first, on core 0. A step that berthd has not heard of (it was away)
 # is started again.
 pair() {
     job_running a || ! job_running b || job_ends b
     stand_up a
     stand_up b
-    wait_for 2 becomes "1 0" both && return
+    soon_swapped && return
     halt b
     stand_up b
-    wait_for 2 becomes "1 0" both && return
+    soon_swapped && return
     dissolve # berth leaves a job alone of which a step could not be moved
     stand_up a
     stand_up b
@@ -174,13 +181,24 @@ churn() { # N: short steps begin to run one after the other in both jobs; so man
     wait_for 30 ran "$1" || fail "short steps do not run: $(cat "$OUT/churn.log")"
 }
 
+# rests NAME: its script runs no short step.
+rests() {
+    [ -e "$OUT/$1.rests" ] || ! job_running "$1"
+}
+
+# No more of them begin, and those that run end.
+churn_ends() {
+    local name
+    rm -f "$OUT/churn" "$OUT/a.rests" "$OUT/b.rests"
+    for name in a b; do wait_for 60 rests "$name" || fail "a short step of $name does not end"; done
+}
+
 # They end, all of them having done their work; but for $1 of them (what Slurm itself fails).
 churned() {
     local failed n
     n=$(($(wc -l <"$OUT/churn.log") + 3))
     wait_for 30 ran "$n" || fail "no more short steps run: $(tail -n 3 "$OUT/churn.log")"
-    rm -f "$OUT/churn"
-    sleep 0.5
+    churn_ends
     failed=$(grep -vc '^0 ran$' "$OUT/churn.log") || true
     [ "$failed" -le "${1:-0}" ] || fail "$failed of $(wc -l <"$OUT/churn.log") short steps failed: $(grep -v '^0 ran$' "$OUT/churn.log" | head -n 3)"
 }
