@@ -46,6 +46,15 @@ becomes() {
     [ "$got" = "$wanted" ]
 }
 
+# What berthd has said since the test began.
+berthd_said() {
+    tail -n "+$((said + 1))" "$CLUSTER/log/berthd.out" # run's: how many lines there were
+}
+
+berthd_says() { # PATTERN
+    berthd_said | grep -q -- "$1"
+}
+
 # ---- steps ----
 
 # start NAME [SRUN ARGUMENTS..]: a step that stands until it is stopped; returns when all its tasks run.

@@ -39,7 +39,7 @@ t40_a_damaged_profile_store_does_not_keep_berthd_from_undoing() {
     daemon_stop berthd KILL
     dd if=/dev/urandom of="$CLUSTER/berth/profiles.db" bs=4k count=2 conv=notrunc status=none
     berthd_start
-    has "$(tail -n 20 "$CLUSTER/log/berthd.out")" "profiles.db: damaged" "going on without"
+    has "$(berthd_said)" "profiles.db: damaged" "going on without"
     same "the turtle" "$(cpus_of a)" 1
     stop b
     soon "the turtle, back home" 0 cpus_of a
@@ -80,8 +80,8 @@ t40_a_hup_names_what_waits_for_the_next_start() {
     berthd_conf policy=di replace=off enforcement=dryrun energy_root=/nowhere isolate_users=root
     kill -HUP "$(daemon_pid berthd)"
     soon "policy" di node_field policy
-    wait_for 5 grep -q "berth.conf's users and groups: the names were looked up" "$CLUSTER/log/berthd.out" || fail "no word about root's number"
-    has "$(tail -n 5 "$CLUSTER/log/berthd.out")" "read again: policy = di, replace = off" \
+    wait_for 5 berthd_says "berth.conf's users and groups: the names were looked up" || fail "no word about root's number"
+    has "$(berthd_said)" "read again: policy = di, replace = off" \
         "next start only: enforcement = dryrun, energy_root = /nowhere"
     same "enforcement" "$(node_field enforcement)" "$way"
 }
@@ -89,7 +89,7 @@ t40_a_hup_names_what_waits_for_the_next_start() {
 t40_a_hup_with_a_wrong_configuration_changes_nothing() {
     echo "colour = blue" >>"$CLUSTER/etc/berth.conf"
     kill -HUP "$(daemon_pid berthd)"
-    wait_for 5 grep -q "berth.conf:.*colour" "$CLUSTER/log/berthd.out" || fail "no word about the unknown key"
+    wait_for 5 berthd_says "berth.conf:.*colour" || fail "no word about the unknown key"
     ctl status >/dev/null || fail "berthd is gone"
 }
 

@@ -242,7 +242,7 @@ t45_a_task_in_a_pid_namespace() {
     stop b
     start c
     has "$(tell_of c 1)" "task 1: is no process of its step's cgroup"
-    has "$(tail -n 5 "$CLUSTER/log/berthd.out")" "is left where Slurm put it: task 1: is no process"
+    has "$(berthd_said)" "is left where Slurm put it: task 1: is no process"
     has "$(ctl status)" "left where Slurm put them: " "the last one: task 1: is no process"
     stop c a
 }

@@ -46,7 +46,7 @@ t70_what_a_unit_takes_away_is_said_by_name() {
     confined_with -- lock_time=on
     same "lock_time" "$(feature lock_time state)" "not allowed"
     feature lock_time 'missing | join(" ")' | grep -q CAP_BPF || fail "$(ctl status --json | jq -c .node.features)"
-    grep -q 'CAP_BPF is missing' <<<"$(tail -n 40 "$CLUSTER/log/berthd.out")" || fail "the log says nothing of CAP_BPF"
+    berthd_says 'CAP_BPF is missing' || fail "the log says nothing of CAP_BPF"
     ctl doctor >"$CLUSTER/out/doctor" || true
     grep -q '^berthd: lock_time  *warn .*CAP_BPF' "$CLUSTER/out/doctor" || fail "doctor: $(cat "$CLUSTER/out/doctor")"
     # every other feature is as it would be, and steps are placed
