@@ -221,6 +221,23 @@ on_slurmd() {
 }
 off_slurmd() { wait_for 30 node_answers || fail "slurmd does not come back"; }
 
+# A launch that the slurmd had taken when it was killed fails, by Slurm: its srun says so, and the step is started again.
+slurmd_swap() {
+    half
+    go b
+    on_slurmd
+    wait_for 8 standing_or_over b || true
+    off_slurmd
+    service
+    [ ! -s "$OUT/b.rc" ] || go b
+    stands b
+    apart
+}
+
+standing_or_over() {
+    standing "$1" || [ -s "$OUT/$1.rc" ]
+}
+
 slurmd_begin() { daemon_start slurmd slurmd -D -N "$CLUSTER_NODE"; }
 
 node_answers() { [[ $(node_state) == @(mixed|allocated|idle) ]]; }
