@@ -274,7 +274,7 @@ job_id() {
 # The batch script of b stands still: slurmd has suspended it.
 script_stopped() {
     local script
-    script=$(pgrep -o -f "/job0*$(job_id b)/slurm_script")
+    script=$(pgrep -o -f "$CLUSTER/spool/job0*$(job_id b)/slurm_script")
     [[ $(ps -o stat= -p "$script") == [TD]* ]]
 }
 

@@ -19,9 +19,9 @@ swapped() {
     soon "the victim's step" 0 cpus_of b
 }
 
-# processes: those of the attacker's step; his srun is none of them.
+# processes [NAMES]: those of the attacker's step, by their names; his srun is none of them, and other clusters may have steps of his.
 processes() {
-    pgrep -xu "$ATTACKER" 'breed|stand|slurmstepd'
+    pgrep -xu "$ATTACKER" "${1:-breed|stand|slurmstepd}" | sed 's|.*|/proc/&/cgroup|' | xargs -r grep -ls "$CLUSTER_NODE[_/]" | tr -cd '0-9\n'
 }
 
 # at_least N: there are so many.
@@ -72,7 +72,7 @@ t30_who_forks_all_the_time_is_off_a_core_that_slurm_takes_back() {
 
 t30_a_name_keeps_nobody_on_his_core() {
     swapped orphan slurmstepd
-    same "orphans" "$(pgrep -cxu "$ATTACKER" slurmstepd)" 1
+    same "orphans" "$(processes slurmstepd | wc -l)" 1
     same "processes beside the core" "$(elsewhere 1)" 0
     stop b
     same "processes that stay on the victim's core" "$(elsewhere 0)" 0
