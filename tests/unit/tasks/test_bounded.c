@@ -15,6 +15,7 @@
 
 #include "tasks/berth_tasks.h"
 #include "tasks/objects.h"
+#include "tests/unit/common/thorough.h"
 
 #define STACK_BYTES (128 << 10)
 #define ROOM 4096      /* bytes that a task has on its stack */
@@ -114,14 +115,14 @@ static void check_spread(berth_task_function *function, unsigned rounds)
 static void test_spread(void **state)
 {
     (void)state;
-    check_spread(spread, 10);
+    check_spread(spread, thorough() ? 10 : 2);
 }
 
 static void test_spread_over_domains(void **state)
 {
     (void)state;
     assert_int_equal(setenv("BERTH_TASKS_NODES", "0-1|2-3|4-5", 1), 0);
-    check_spread(spread_over_domains, 50);
+    check_spread(spread_over_domains, thorough() ? 50 : 4);
 }
 
 /* ---- two that wait deep for what the other one has ---- */
