@@ -104,6 +104,8 @@ static struct fixture *open_with(enum conf_share share, double later)
     strcat(f->conf.allow, ",adapt,faithful");
     fixture_paper(f);
     fixture_restart(f);
+    rootfs_close(&f->packer.root);
+    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
     fixture_busy(f, NULL);
     counted(f, &light, false);
     counted(f, &heavy, false);
