@@ -30,12 +30,15 @@ under() {
     LD_PRELOAD=$library BERTH_RT_PAGE=$work/page BERTH_RT_NODES=${nodes-~2} timeout 300 "$@" 2>&1 | tr '\n' ' ' | sed 's/ $//'
 }
 
-# build PROGRAM FOLDER [OPTION]..: with the library's sources in it, of that folder.
+compile() { # OPTION..
+    ${CC:-gcc} -std=gnu11 -g -D_GNU_SOURCE -DRUNSTATEDIR='"/run"' -I"$srcdir" "$@" 2>compiler.log
+}
+
+# build PROGRAM [OPTION]..: with the library's sources in it.
 build() {
-    program=$1 folder=$2
-    shift 2
-    ${CC:-gcc} -std=gnu11 -g -D_GNU_SOURCE -DRUNSTATEDIR='"/run"' -I"$folder" -I"$srcdir" "$@" -o "$program" "$srcdir/tests/runtime/locks.c" \
-        "$folder"/runtime/*.[cS] "$srcdir/blackboard/reader.c" -ldl -lpthread 2>compiler.log
+    program=$1
+    shift
+    compile "$@" -o "$program" "$srcdir/tests/runtime/locks.c" "$srcdir"/runtime/*.[cS] "$srcdir/blackboard/reader.c" -ldl -lpthread
 }
 
 cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
@@ -59,7 +62,7 @@ same 'the feature is off' 'sum plain' "$("$page_tool" make page features=1; unde
 "$page_tool" make page features=8
 same 'BERTH_RT=off' 'sum plain' "$(BERTH_RT=off under ./locks sum)"
 same 'one domain' 'sum plain' "$(nodes='*1' under ./locks sum)"
-if build sanitized "$srcdir" -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined; then
+if build sanitized -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined; then
     # shellcheck disable=SC2086 # a list of words
     same 'nothing is touched that is not there any more, and spin locks have cohorts, which is not seen from outside' "${cohort%plain}cohort" \
         "$(BERTH_RT_PAGE=$work/page BERTH_RT_NODES=~2 timeout 300 ./sanitized $words 2>&1 | head -c 3000 | tr '\n' ' ' | sed 's/ $//')"
@@ -101,14 +104,17 @@ agrees 'git looks in threads' git grep --no-index --threads=8 -c 99 -- text thre
 
 # ---- faults made on purpose: whether these tests find them is asked by tests/nightly alone ----
 [ -n "${BERTH_THOROUGH:-}" ] || exit $failed
+mkdir right || exit 99
+(cd right && compile -O1 -c "$srcdir/tests/runtime/locks.c" "$srcdir"/runtime/*.[cS] "$srcdir/blackboard/reader.c") || exit 99
 
 # found NAME FILE SED WORD..: with this change of the source what the words run must fail, or not end.
 found() {
     name=$1 file=$2 change=$3
     shift 3
-    rm -rf broken && mkdir broken && cp -r "$srcdir/runtime" broken/ && chmod -R u+w broken
-    sed "$change" "$srcdir/runtime/$file" >"broken/runtime/$file"
-    if cmp -s "$srcdir/runtime/$file" "broken/runtime/$file" || ! build faulty broken -O1; then
+    rm -rf broken && cp -r right broken
+    sed "$change" "$srcdir/runtime/$file" >"broken/$file"
+    if cmp -s "$srcdir/runtime/$file" "broken/$file" || ! compile -O1 -c "broken/$file" -o "broken/${file%.c}.o" ||
+        ! compile -o faulty broken/*.o -ldl -lpthread; then
         echo "not ok - $name: nothing was changed, or it is no C"
         failed=1
         return
