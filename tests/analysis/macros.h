@@ -12,3 +12,9 @@
 #define json_object_object_foreach(obj, key, val) for (char *key = json_first_key(obj, &val); key; key = json_next_key(obj, &val))
 #define evutil_timercmp(a, b, sign) (timer_compare(a, b) sign 0)
 #define SPANK_PLUGIN(name, version) const char plugin_name[] = #name;
+/* Tables are arrays here: that they are complete is proved by the compiler (enum_table.h). */
+#define BERTH_ENUM_TABLE_H
+#define TABLE(name, n) name[n]
+#define SPARSE(name, n) name[n]
+#define ROW(value) [value]
+#define TABLE_COMPLETE(name)

@@ -193,10 +193,23 @@ static void test_settle_gives_each_task_its_own(void **state)
     }
 }
 
+/* Puts both tasks there; are all their threads there then? */
+static bool settles_on(struct box *box, const char *want)
+{
+    struct berth_error err = {""};
+
+    box->task[0].cpus = box->task[1].cpus = cpus_of(want);
+    assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_PLACE, false, &err), 0);
+    return step_runs_on(box->run.task[0], want) && step_runs_on(box->run.task[1], want);
+}
+
+/* A thread has the CPUs that its maker had when clone() began. On a busy machine clone() can stand
+ * still for longer than all scans take; berthd's next look finds such a thread. That is seldom: two
+ * rounds of twenty at most. */
 static void test_settle_catches_what_is_born_meanwhile(void **state)
 {
     struct box *box = *state;
-    struct berth_error err = {""};
+    unsigned late = 0;
     const char *want;
 
     if (!two_cpus()) {
@@ -206,11 +219,12 @@ static void test_settle_catches_what_is_born_meanwhile(void **state)
     start(box, 2, STEP_FORKING);
     for (int round = 0; round < 20; round++) {
         want = round % 2 ? "0" : "1";
-        box->task[0].cpus = box->task[1].cpus = cpus_of(want);
-        assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_PLACE, false, &err), 0);
-        assert_true(step_runs_on(box->run.task[0], want));
-        assert_true(step_runs_on(box->run.task[1], want));
+        if (!settles_on(box, want)) {
+            late++;
+            assert_true(settles_on(box, want));
+        }
     }
+    assert_in_range(late, 0, 2);
 }
 
 static void test_homes(void **state)
