@@ -10,6 +10,7 @@
 
 #include <slurm/slurm.h>
 
+#include "pin.h"
 #include "program.h"
 
 static const char *env_find(char **env, const char *name)
@@ -107,6 +108,7 @@ void job_items_read_program(spank_t spank, struct wire_register *reg, struct job
                             unsigned limit_ms)
 {
     char **argv = NULL, **env = NULL;
+    struct pin pin = {WIRE_PIN_UNREAD, ""}, said;
     const char *binding;
     int argc = 0;
 
@@ -121,10 +123,16 @@ void job_items_read_program(spank_t spank, struct wire_register *reg, struct job
     reg->array_task = reg->array_job ? env_number(env, "SLURM_ARRAY_TASK_ID") : 0;
     if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
         argv[0]) {
-        if (program_find(argv[0], env_find(env, "PATH"), limit_ms, texts->exe, reg->hash) == 0)
+        if (program_find(argc, argv, env_find(env, "PATH"), limit_ms, texts->exe, reg->hash,
+                         &pin) == 0)
             reg->exe = texts->exe;
         wire_args_shape(argc, argv, reg->shape);
     }
+    said = pin_of_environment(env);
+    if (said.pin == WIRE_PIN_NONE)
+        said = pin;
+    reg->pin = said.pin;
+    snprintf(reg->pin_by, sizeof(reg->pin_by), "%s", said.by);
 }
 
 /* ---- an epilog ---- */

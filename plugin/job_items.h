@@ -21,17 +21,17 @@ struct job_texts {
 int job_items_read(spank_t spank, struct wire_register *reg, struct job_texts *texts,
                    size_t *ntasks, struct berth_error *err);
 
-/* Fill in what the step runs (exe, hash, shape) and what its user's environment may say of it:
- * binding by hand and threads, which are his own to say. Account, QOS, partition, cluster, restarts
- * and the like are not: whoever needs them asks Slurm (wire_identity.h). Call it in user_init:
- * there the working directory and the rights are the user's. What cannot be found, or, of the
- * program, not within limit_ms, stays "". */
+/* Fill in what the step runs (exe, hash, shape), whether it may bind itself (pin), and what its
+ * user's environment may say of it: binding by hand and threads, which are his own to say. Account,
+ * QOS, partition, cluster, restarts and the like are not: whoever needs them asks Slurm
+ * (wire_identity.h). Call it in user_init: there the working directory and the rights are the
+ * user's. What cannot be found, or, of the program, not within limit_ms, stays "". */
 void job_items_read_program(spank_t spank, struct wire_register *reg, struct job_texts *texts,
                             unsigned limit_ms);
 
 /* Fills in what slurmd tells an epilog of the job (its own environment, which no user writes: his
- * words there begin with SPANK_): what slurmctld has put into the job's credential. The source stays
- * none where this is no epilog of slurmd's. */
+ * words there begin with SPANK_): what slurmctld has put into the job's credential. The source
+ * stays none where this is no epilog of slurmd's. */
 void job_items_read_epilog(struct wire_identity *said);
 
 #endif

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 struct found {
+    struct pin pin;
     char hash[WIRE_HASH_MAX]; /* before the path: all that precedes its end is sent */
     char exe[PATH_MAX];
 };
@@ -50,8 +51,9 @@ static char *search_path(const char *dirs, const char *command)
 }
 
 /* Looks for the program and writes what was found to descriptor `out`; never returns. */
-static void look(const char *command, const char *dirs, int out)
+static void look(int argc, char *const *argv, const char *dirs, int out)
 {
+    const char *command = argv[0];
     static struct found found; /* a stack may be small here: Slurm's contain_spank */
     char *path;
     size_t length;
@@ -66,6 +68,7 @@ static void look(const char *command, const char *dirs, int out)
     strcpy(found.exe, path);
     if (wire_program_hash(path, found.hash) < 0)
         found.hash[0] = '\0';
+    found.pin = pin_of_program(path, argc, argv);
     length = offsetof(struct found, exe) + strlen(path) + 1;
     _exit(write(STDERR_FILENO + 1, &found, length) == (ssize_t)length ? 0 : 1);
 }
@@ -103,7 +106,7 @@ static ssize_t receive(int fd, unsigned limit_ms, struct found *found)
 }
 
 /* Has a child look. Returns the bytes that it found, or -1. */
-static ssize_t ask_child(const char *command, const char *dirs, unsigned limit_ms,
+static ssize_t ask_child(int argc, char *const *argv, const char *dirs, unsigned limit_ms,
                          struct found *found)
 {
     ssize_t got;
@@ -114,7 +117,7 @@ static ssize_t ask_child(const char *command, const char *dirs, unsigned limit_m
         return -1;
     pid = fork();
     if (pid == 0)
-        look(command, dirs, end[1]);
+        look(argc, argv, dirs, end[1]);
     close(end[1]);
     got = pid < 0 ? -1 : receive(end[0], limit_ms, found);
     close(end[0]);
@@ -126,16 +129,18 @@ static ssize_t ask_child(const char *command, const char *dirs, unsigned limit_m
     return got;
 }
 
-int program_find(const char *command, const char *dirs, unsigned limit_ms, char exe[PATH_MAX],
-                 char hash[WIRE_HASH_MAX])
+int program_find(int argc, char *const *argv, const char *dirs, unsigned limit_ms,
+                 char exe[PATH_MAX], char hash[WIRE_HASH_MAX], struct pin *pin)
 {
     struct found *found = calloc(1, sizeof(*found));
-    ssize_t got = found ? ask_child(command, dirs, limit_ms, found) : -1;
+    ssize_t got = found ? ask_child(argc, argv, dirs, limit_ms, found) : -1;
     bool whole = got > (ssize_t)offsetof(struct found, exe) + 1 &&
-                 ((const char *)found)[got - 1] == '\0' && found->hash[WIRE_HASH_MAX - 1] == '\0';
+                 ((const char *)found)[got - 1] == '\0' && found->hash[WIRE_HASH_MAX - 1] == '\0' &&
+                 found->pin.by[WIRE_PIN_MAX - 1] == '\0';
 
     strcpy(exe, whole ? found->exe : "");
     strcpy(hash, whole ? found->hash : "");
+    *pin = whole ? found->pin : (struct pin){WIRE_PIN_UNREAD, ""};
     free(found);
     return whole ? 0 : -1;
 }

@@ -130,6 +130,7 @@ void step_prepare(struct step *step, spank_t spank)
     if (step->prepared || step->task)
         return;
     step->reg.options = *step_options(step);
+    step->reg.asked = step->asked_any;
     if (job_items_read(spank, &step->reg, &step->texts, &step->ntasks, &err) < 0) {
         step_say_unplaced(step, err.text);
         return;

@@ -32,6 +32,7 @@ enum conf_private { CONF_PRIVATE_SLURM, CONF_PRIVATE_ON, CONF_PRIVATE_OFF, CONF_
 enum conf_dio_power_order { CONF_BALANCED, CONF_AS_PRINTED, CONF_DIO_POWER_ORDERS };
 enum conf_edp_power { CONF_EDP_TOTAL, CONF_EDP_ABOVE_IDLE, CONF_EDP_POWERS };
 enum conf_share { CONF_SHARE_NEED, CONF_SHARE_ADAPT, CONF_SHARES };
+enum conf_move { CONF_MOVE_NEVER, CONF_MOVE_KNOWN, CONF_MOVE_ALL, CONF_MOVES };
 enum conf_idle_energy { CONF_IDLE_CORES, CONF_IDLE_EVENLY, CONF_IDLE_NOBODY, CONF_IDLES };
 enum conf_sharing { CONF_SHARING_OFF, CONF_SHARING_MEDIAN, CONF_SHARINGS };
 
@@ -73,6 +74,7 @@ struct conf {
     double phase_change;       /* relative distance from the average that begins a new phase */
     enum conf_switch learn;    /* store what was counted */
     uint64_t profile_age_days; /* 0: counted samples are kept for ever */
+    enum conf_move move;       /* which steps are moved at all, and narrowed */
     enum conf_switch replace;  /* move running steps */
     uint64_t replace_horizon_ms, replace_limit;
     double regret; /* of speed, after a move */

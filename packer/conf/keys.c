@@ -72,6 +72,10 @@ const char *const TABLE(conf_idle_energy_name, CONF_IDLES + 1) = {
     ROW(CONF_IDLES) = NULL,
 };
 TABLE_COMPLETE(conf_idle_energy_name);
+static const char *const TABLE(move_words, CONF_MOVES + 1) = {
+    ROW(CONF_MOVE_NEVER) = "never", ROW(CONF_MOVE_KNOWN) = "known", ROW(CONF_MOVE_ALL) = "all",
+    ROW(CONF_MOVES) = NULL};
+TABLE_COMPLETE(move_words);
 static const char *const TABLE(share_words, CONF_SHARES + 1) = {
     ROW(CONF_SHARE_NEED) = "need", ROW(CONF_SHARE_ADAPT) = "adapt", ROW(CONF_SHARES) = NULL};
 TABLE_COMPLETE(share_words);
@@ -218,6 +222,12 @@ const struct conf_key conf_key[] = {
      "Store what was counted, so that the program's next run is known at launch."},
     {"profile_age", LIVE, "90", COUNT("days", 0, 36500), FIELD(profile_age_days),
      "Counted samples older than that are forgotten; 0: never."},
+    {"move", LIVE, "known", CHOICE(move_words), FIELD(move),
+     "Which steps may stand elsewhere than Slurm put them, or on fewer cores: none (never); those "
+     "whose program is known to bear it (known), so none that binds its threads or its memory, "
+     "remembers its CPUs, has a device, or starts what is not known; all (all), and some programs "
+     "then fail. A user who asks by name for isolate, edp, size, cores, spread, pack or policy "
+     "takes his step out of this. See berth(7)."},
     {"replace", LIVE, "on", CHOICE(switch_words), FIELD(replace),
      "Move running steps when what is counted says that another placement is better (DIO)."},
     {"replace_horizon", LIVE, "60s", TIME(1000, 86400e3), FIELD(replace_horizon_ms),

@@ -8,9 +8,50 @@
 #include "packer/size/size.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stand.h"
+#include "enum_table.h"
+
+#define CARE_WHY_MAX 128
+
+/* What says that a step has to stay, in words; "%s" is the variable, function or program. */
+static const char *const TABLE(pin_text, WIRE_PINS) = {
+    ROW(WIRE_PIN_NONE) = NULL,
+    ROW(WIRE_PIN_ENVIRONMENT) = "its threads bind themselves (%s is set)",
+    ROW(WIRE_PIN_CALLS) = "it may bind its threads, or remember its CPUs (%s)",
+    ROW(WIRE_PIN_STARTS) = "what it starts is not known (%s)",
+    ROW(WIRE_PIN_MEMORY) = "its memory is bound (%s)",
+    ROW(WIRE_PIN_DEVICE) = "it has a device (%s)",
+    ROW(WIRE_PIN_UNREAD) = "what it calls is not known",
+};
+TABLE_COMPLETE(pin_text);
+
+/* Did its user ask for a word that can have no effect but by other cores? */
+static bool asked_by_name(const struct wire_register *request)
+{
+    const struct wire_options *options = &request->options;
+
+    return request->asked &&
+           (options->isolate || options->edp || options->size || options->spread || options->pack ||
+            options->policy_given || options->cores_max > 0);
+}
+
+/* Says whether the site has berth leave the step, for fear that it fails when it is moved or
+ * narrowed, and writes why. */
+static bool stays(const struct packer *packer, const struct step *step, char why[CARE_WHY_MAX])
+{
+    const struct wire_register *request = &step->request;
+
+    if (packer->conf.move == CONF_MOVE_ALL || asked_by_name(request) || program_asks(request))
+        return false;
+    if (packer->conf.move == CONF_MOVE_NEVER)
+        return snprintf(why, CARE_WHY_MAX, "the site moves nobody (move = never)") > 0;
+    if (request->pin == WIRE_PIN_NONE)
+        return false;
+    return snprintf(why, CARE_WHY_MAX, pin_text[request->pin], request->pin_by) > 0;
+}
 
 /* Returns why berth keeps off this step, or NULL. */
-static const char *reason_to_leave(const struct packer *packer, const struct step *step)
+static const char *reason_to_leave(const struct packer *packer, const struct step *step,
+                                   char why[CARE_WHY_MAX])
 {
     if (step->request.options.mode == WIRE_MODE_OFF)
         return step->refused[0] ? "the site's berth.conf does not allow what it asked for"
@@ -19,6 +60,8 @@ static const char *reason_to_leave(const struct packer *packer, const struct ste
         return "bound by hand (--cpu-bind)";
     if (step->released)
         return "released by root (berthctl release)";
+    if (step->request.options.mode != WIRE_MODE_OBSERVE && stays(packer, step, why))
+        return why;
     return stand_unfit(packer, &step->body);
 }
 
@@ -39,8 +82,8 @@ static bool goes_along(const struct packer *packer, const struct step *step)
 
 void care_begin(const struct packer *packer, struct step *step)
 {
-    const char *leave = reason_to_leave(packer, step);
-    char reason[sizeof(step->enacted.reason)];
+    char reason[sizeof(step->enacted.reason)], why[CARE_WHY_MAX];
+    const char *leave = reason_to_leave(packer, step, why);
 
     step->enacted.verified = packer->enforce.way->touches; /* where Slurm put it */
     if (leave) {

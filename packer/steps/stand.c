@@ -117,6 +117,20 @@ static void add_job(const struct slurm_job *job, const struct cpus *cpus, void *
         widen(others->scene->packer->topo, others->cpus);
 }
 
+/* Adds the CPUs of a live step that does not count as movable. A batch script that waits for steps
+ * of its job holds nothing of theirs: it stays where it is, whoever comes there. */
+static void add_held(const struct scene *scene, const struct step *step, struct cpus *cpus)
+{
+    struct cpus held = step->body.step_home;
+    const struct step *other;
+
+    if (step_is_shell(step) && step->state == STEP_LEFT)
+        TAILQ_FOREACH(other, &scene->packer->steps.live, link)
+    if (other->request.id.job == step->request.id.job && stand_movable(scene, other))
+        cpus_andnot(&held, &other->body.step_home);
+    cpus_or(cpus, &held);
+}
+
 /* Collects the CPUs of live steps that do not count as movable, of steps that are not registered,
  * and of jobs that have no step here that does; all that lie in `where`, and maybe more. With
  * `packages`, whole packages. 0, or -1 for want of memory. */
@@ -134,7 +148,7 @@ static int find_others(const struct scene *scene, const struct cpus *where, bool
     cpus_zero(cpus);
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if (!stand_movable(scene, step))
-        cpus_or(cpus, &step->body.step_home);
+        add_held(scene, step, cpus);
     strangers_add_steps(packer, cpus);
     if (packages)
         widen(packer->topo, cpus);

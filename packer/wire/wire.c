@@ -44,6 +44,13 @@ TABLE_COMPLETE(wire_prefetch_name);
 const char *const TABLE(wire_mode_name, WIRE_MODES) = {
     ROW(WIRE_MODE_OFF) = "off", ROW(WIRE_MODE_AUTO) = "auto", ROW(WIRE_MODE_OBSERVE) = "observe"};
 TABLE_COMPLETE(wire_mode_name);
+const char *const TABLE(wire_pin_name, WIRE_PINS) = {
+    ROW(WIRE_PIN_NONE) = NULL,       ROW(WIRE_PIN_ENVIRONMENT) = "environment",
+    ROW(WIRE_PIN_CALLS) = "calls",   ROW(WIRE_PIN_STARTS) = "starts",
+    ROW(WIRE_PIN_MEMORY) = "memory", ROW(WIRE_PIN_DEVICE) = "device",
+    ROW(WIRE_PIN_UNREAD) = "unread",
+};
+TABLE_COMPLETE(wire_pin_name);
 static const char *const TABLE(op_name, WIRE_OPS) = {
     ROW(WIRE_OP_REGISTER) = "register",       ROW(WIRE_OP_END) = "end",
     ROW(WIRE_OP_JOB_END) = "job_end",         ROW(WIRE_OP_STATUS) = "status",
@@ -135,6 +142,9 @@ static const struct json_field register_fields[] = {
     FIELD(register, nodes, OPTIONAL),
     FIELD(register, bound_by_hand, OPTIONAL),
     FIELD(register, user_omp_threads, OPTIONAL),
+    FIELD(register, asked, OPTIONAL),
+    WORD(register, pin, OPTIONAL),
+    FIELD(register, pin_by, OPTIONAL),
     AMOUNT(register, began_s),
     JSON_NESTED(struct wire_register, "options", options, REQUIRED, options_fields),
     JSON_END,

@@ -107,6 +107,21 @@ extern const char *const wire_mode_name[WIRE_MODES];
 /* Says whether a text may be a tag: 1 to 63 letters, digits, '.', '_' and '-'. */
 bool wire_tag_valid(const char *tag);
 
+/* What says that a step has to stay on the CPUs that Slurm gave it: one that is moved or narrowed
+ * while it binds its threads, or remembers its CPUs, may fail. */
+enum wire_pin {
+    WIRE_PIN_NONE,        /* nothing is known that does */
+    WIRE_PIN_ENVIRONMENT, /* a variable has a run-time bind threads whenever it makes them */
+    WIRE_PIN_CALLS,       /* the program binds itself, or looks where it runs */
+    WIRE_PIN_STARTS,      /* it starts or loads other programs, and what those do is not known */
+    WIRE_PIN_MEMORY,      /* its memory is bound to nodes */
+    WIRE_PIN_DEVICE,      /* it has devices, which are near some cores */
+    WIRE_PIN_UNREAD,      /* the program could not be looked at */
+    WIRE_PINS
+};
+extern const char *const wire_pin_name[WIRE_PINS]; /* NULL, "environment", "calls", ... */
+#define WIRE_PIN_MAX 48                            /* of what says so, with NUL */
+
 /* Nothing asked: mode off, policy not given, no bounds. */
 void wire_options_init(struct wire_options *options);
 
@@ -166,6 +181,9 @@ struct wire_register {
     const uint32_t *group; /* [ngroups] its user's other groups */
     bool bound_by_hand;    /* the user gave --cpu-bind=map_... or mask_... */
     bool user_omp_threads; /* OMP_NUM_THREADS is the user's own */
+    bool asked;            /* the user asked for the options; else they are the site's default */
+    enum wire_pin pin;
+    char pin_by[WIRE_PIN_MAX]; /* the variable, function or program that says so; "" */
     struct wire_options
         options; /* mode off: a step of a pool job that did not opt in, its cores leave the pool */
     double began_s; /* CLOCK_MONOTONIC, when its tasks were there; 0: not said, it is now */

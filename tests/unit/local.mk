@@ -216,6 +216,7 @@ unit_programs = \
 	tests/unit/place/test_threads \
 	tests/unit/plugin/test_options \
 	tests/unit/plugin/test_preload \
+	tests/unit/plugin/test_pin \
 	tests/unit/plugin/test_program \
 	tests/unit/probe/test_child \
 	tests/unit/probe/test_estimate \
@@ -362,7 +363,8 @@ tests_unit_runtime_test_nodes_SOURCES = tests/unit/runtime/test_nodes.c runtime/
 tests_unit_runtime_test_nodes_LDADD = $(CMOCKA_LIBS) -lpthread
 tests_unit_plugin_test_preload_SOURCES = tests/unit/plugin/test_preload.c plugin/preload.c
 tests_unit_plugin_test_preload_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
-tests_unit_plugin_test_program_SOURCES = tests/unit/plugin/test_program.c plugin/program.c
+tests_unit_plugin_test_pin_SOURCES = tests/unit/plugin/test_pin.c plugin/pin.c plugin/pin_program.c
+tests_unit_plugin_test_program_SOURCES = tests/unit/plugin/test_program.c plugin/pin_program.c plugin/program.c
 tests_unit_plugin_test_program_LDFLAGS = -Wl,--wrap=_exit
 tests_unit_plugin_test_options_SOURCES = tests/unit/plugin/test_options.c plugin/options.c
 tests_unit_tasks_test_bounded_LDADD = $(TASKS_TESTED)

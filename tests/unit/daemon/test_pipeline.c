@@ -310,6 +310,67 @@ static void test_left_alone(void **state)
     assert_int_equal(pool_count(&f->packer.pool), 0);
 }
 
+/* Who may fail when he is moved stays, unless the site or he himself says otherwise. */
+static void test_pinned_stays(void **state)
+{
+    static const struct {
+        enum conf_move move;
+        enum wire_pin pin;
+        bool asked, spread;
+        enum step_state state;
+        const char *why;
+    } cases[] = {
+        {CONF_MOVE_KNOWN, WIRE_PIN_NONE, false, false, STEP_PLACED, ""},
+        {CONF_MOVE_KNOWN, WIRE_PIN_ENVIRONMENT, true, false, STEP_LEFT, "(X is set)"},
+        {CONF_MOVE_KNOWN, WIRE_PIN_CALLS, false, false, STEP_LEFT, "remember its CPUs (X)"},
+        {CONF_MOVE_KNOWN, WIRE_PIN_STARTS, false, false, STEP_LEFT, "starts is not known (X)"},
+        {CONF_MOVE_KNOWN, WIRE_PIN_MEMORY, false, false, STEP_LEFT, "memory is bound (X)"},
+        {CONF_MOVE_KNOWN, WIRE_PIN_DEVICE, false, false, STEP_LEFT, "a device (X)"},
+        {CONF_MOVE_KNOWN, WIRE_PIN_UNREAD, false, false, STEP_LEFT, "calls is not known"},
+        {CONF_MOVE_KNOWN, WIRE_PIN_CALLS, true, true, STEP_PLACED, ""},
+        {CONF_MOVE_KNOWN, WIRE_PIN_CALLS, false, true, STEP_LEFT, ""}, /* the site's own word */
+        {CONF_MOVE_NEVER, WIRE_PIN_NONE, false, false, STEP_LEFT, "moves nobody"},
+        {CONF_MOVE_NEVER, WIRE_PIN_NONE, true, true, STEP_PLACED, ""},
+        {CONF_MOVE_ALL, WIRE_PIN_CALLS, false, false, STEP_PLACED, ""},
+    };
+    struct fixture *f = *state;
+
+    for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct wire_register request = fixture_request(10 + i, 0, "0", "0", 1, "low");
+        const struct step *step;
+
+        f->packer.conf.move = cases[i].move;
+        request.pin = cases[i].pin;
+        request.asked = cases[i].asked;
+        request.options.spread = cases[i].spread;
+        snprintf(request.pin_by, sizeof(request.pin_by), "X");
+        step = fixture_start(f, request);
+        assert_int_equal(step->state, cases[i].state);
+        assert_non_null(strstr(step->enacted.reason, cases[i].why));
+        fixture_end(f, 10 + i, 0);
+    }
+}
+
+/* A batch script that stays holds nothing of its job's steps, and everything else. */
+static void test_pinned_script_waits(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(1, WIRE_STEP_BATCH, "0-1", "0-1", 1, "low");
+    const struct step *script, *a;
+
+    f->packer.conf.move = CONF_MOVE_KNOWN;
+    request.pin = WIRE_PIN_STARTS;
+    script = fixture_start(f, request);
+    assert_int_equal(script->state, STEP_LEFT);
+    assert_int_equal(pool_count(&f->packer.pool), 0);
+    a = fixture_start(f, fixture_request(1, 0, "0-1", "0", 1, "low"));
+    assert_int_equal(a->state, STEP_PLACED);
+    assert_int_equal(pool_count(&f->packer.pool), 1);
+    assert_true(pool_has(&f->packer.pool, 0));
+    fixture_end(f, 1, 0);
+    assert_int_equal(pool_count(&f->packer.pool), 0);
+}
+
 static void test_foreign_cpus_left_alone(void **state)
 {
     struct fixture *f = *state;
@@ -1241,6 +1302,8 @@ int main(void)
         test(test_observed_as_placed),
         test(test_off_step_takes_its_cores),
         test(test_left_alone),
+        test(test_pinned_stays),
+        test(test_pinned_script_waits),
         test(test_foreign_cpus_left_alone),
         test(test_refused),
         test(test_refused_is_told),

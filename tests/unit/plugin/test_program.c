@@ -28,6 +28,10 @@
 void __real__exit(int status) __attribute__((noreturn));
 void __wrap__exit(int status) __attribute__((noreturn));
 
+static char *const sh[] = {(char *)"sh", NULL}, *const bin_sh[] = {(char *)"/bin/sh", NULL};
+static char *const absent[] = {(char *)"no-such", NULL}, *const absent_file[] = {(char *)"/no/such",
+                                                                                 NULL};
+static char *const device[] = {(char *)"/dev/null", NULL};
 static bool filtered; /* this process can open no file */
 
 /* Counts the lines that a child has run, in a build for gcov. */
@@ -45,14 +49,15 @@ void __wrap__exit(int status)
 static void test_found(void **state)
 {
     char exe[PATH_MAX], hash[WIRE_HASH_MAX], want[PATH_MAX], want_hash[WIRE_HASH_MAX];
+    struct pin pin;
 
     (void)state;
     assert_non_null(realpath("/bin/sh", want));
     assert_int_equal(wire_program_hash(want, want_hash), 0);
-    assert_int_equal(program_find("/bin/sh", NULL, PATIENCE_MS, exe, hash), 0);
+    assert_int_equal(program_find(1, bin_sh, NULL, PATIENCE_MS, exe, hash, &pin), 0);
     assert_string_equal(exe, want);
     assert_string_equal(hash, want_hash);
-    assert_int_equal(program_find("sh", "/nonexistent::/bin", PATIENCE_MS, exe, hash), 0);
+    assert_int_equal(program_find(1, sh, "/nonexistent::/bin", PATIENCE_MS, exe, hash, &pin), 0);
     assert_string_equal(exe, want);
     assert_string_equal(hash, want_hash);
 }
@@ -60,21 +65,23 @@ static void test_found(void **state)
 static void test_not_found(void **state)
 {
     char exe[PATH_MAX] = "x", hash[WIRE_HASH_MAX] = "x";
+    struct pin pin;
 
     (void)state;
-    assert_int_equal(program_find("no-such", "/bin", PATIENCE_MS, exe, hash), -1);
+    assert_int_equal(program_find(1, absent, "/bin", PATIENCE_MS, exe, hash, &pin), -1);
     assert_string_equal(exe, "");
     assert_string_equal(hash, "");
-    assert_int_equal(program_find("no-such", NULL, PATIENCE_MS, exe, hash), -1);
-    assert_int_equal(program_find("/no/such", "/bin", PATIENCE_MS, exe, hash), -1);
+    assert_int_equal(program_find(1, absent, NULL, PATIENCE_MS, exe, hash, &pin), -1);
+    assert_int_equal(program_find(1, absent_file, "/bin", PATIENCE_MS, exe, hash, &pin), -1);
 }
 
 static void test_what_cannot_be_read_has_no_hash(void **state)
 {
     char exe[PATH_MAX], hash[WIRE_HASH_MAX];
+    struct pin pin;
 
     (void)state;
-    assert_int_equal(program_find("/dev/null", NULL, PATIENCE_MS, exe, hash), 0);
+    assert_int_equal(program_find(1, device, NULL, PATIENCE_MS, exe, hash, &pin), 0);
     assert_string_equal(exe, "/dev/null");
     assert_string_equal(hash, "");
 }
@@ -83,11 +90,12 @@ static void test_what_cannot_be_read_has_no_hash(void **state)
 static void test_nothing_stays(void **state)
 {
     char exe[PATH_MAX], hash[WIRE_HASH_MAX];
+    struct pin pin;
     int fd = open("/dev/null", O_RDONLY), after;
 
     (void)state;
-    assert_int_equal(program_find("/bin/sh", NULL, PATIENCE_MS, exe, hash), 0);
-    assert_int_equal(program_find("/no/such", NULL, PATIENCE_MS, exe, hash), -1);
+    assert_int_equal(program_find(1, bin_sh, NULL, PATIENCE_MS, exe, hash, &pin), 0);
+    assert_int_equal(program_find(1, absent_file, NULL, PATIENCE_MS, exe, hash, &pin), -1);
     after = open("/dev/null", O_RDONLY);
     assert_int_equal(after, fd + 1);
     close(after);
@@ -130,12 +138,13 @@ static void check_hang(int call)
 
     if (pid == 0) {
         char exe[PATH_MAX] = "x", hash[WIRE_HASH_MAX] = "x";
+        struct pin pin;
 
         alarm(30); /* without a limit it would never end */
         filtered = true;
         if (!hang(call))
             _exit(77);
-        if (program_find("/bin/sh", NULL, 20, exe, hash) != -1 || exe[0] || hash[0])
+        if (program_find(1, bin_sh, NULL, 20, exe, hash, &pin) != -1 || exe[0] || hash[0])
             _exit(1);
         while (waitpid(-1, &status, 0) < 0) /* the killed child ends */
             if (errno == ECHILD)

@@ -52,6 +52,9 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                 .group = groups,
                                 .bound_by_hand = true,
                                 .user_omp_threads = true,
+                                .asked = true,
+                                .pin = WIRE_PIN_ENVIRONMENT,
+                                .pin_by = "OMP_PROC_BIND",
                                 .ntasks = ntasks,
                                 .task = task};
 
@@ -134,6 +137,9 @@ static void assert_same_register(const struct wire_register *a, const struct wir
     assert_memory_equal(a->group, b->group, a->ngroups * sizeof(a->group[0]));
     assert_int_equal(a->bound_by_hand, b->bound_by_hand);
     assert_int_equal(a->user_omp_threads, b->user_omp_threads);
+    assert_int_equal(a->asked, b->asked);
+    assert_int_equal(a->pin, b->pin);
+    assert_string_equal(a->pin_by, b->pin_by);
     assert_same_options(&a->options, &b->options);
     assert_int_equal(a->ntasks, b->ntasks);
     for (size_t i = 0; i < a->ntasks; i++) {
@@ -481,6 +487,10 @@ static void test_register_fields(void **state)
          "groups: at most 64 expected, not 65"},
         {"\"bound_by_hand\":1", "bound_by_hand: boolean"},
         {"\"user_omp_threads\":\"no\"", "user_omp_threads: boolean"},
+        {"\"asked\":1", "asked: boolean"},
+        {"\"pin\":\"glue\"", "pin: 'glue' is none of"},
+        {"\"pin_by\":\"0123456789012345678901234567890123456789012345678\"",
+         "pin_by: 0 to 47 bytes"},
         {"\"options\":null", "options: missing"},
         {"\"options\":[]", "options: object"},
         {"\"options\":{}", "options.mode: missing"},

@@ -1,0 +1,173 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs that bind their threads, remember their CPUs or start others stay where Slurm put them by default (berth.conf: move). A devil comes
+# each time: who may be moved makes room for it.
+
+# moving WORD: what the site lets berth move.
+moving() {
+    daemon_stop berthd
+    berthd_conf move="$1"
+    berthd_start
+    install -m 755 "$BUILD/tests/fixtures/programs/turtle" "$CLUSTER/bin/"
+    knows turtle 10
+    knows devil 20000
+}
+
+# launch NAME ARGUMENTS..: a step of any program, in the background; its output is in NAME.said.
+launch() {
+    local name=$1
+    shift
+    timeout $((60 * CLUSTER_PATIENCE)) srun -n1 -J "$name" "$@" >"$CLUSTER/out/$name.said" 2>&1 &
+    echo $! >"$CLUSTER/out/$name.client"
+    wait_for 20 has_step "$name" || fail "step $name did not start: $(cat "$CLUSTER/out/$name.said")"
+}
+
+# Writes the id of the step of the job of that name, as soon as berthd knows it.
+has_step() {
+    local job
+    job=$(timeout 10 squeue -h -t R -n "$1" -o %A | tail -n 1)
+    [ -n "$job" ] && ctl explain --json "$job" >/dev/null 2>&1 && echo "$job.0" >"$CLUSTER/out/$1.id"
+}
+
+# Where its first task stands, as the kernel has it: stood NAME
+stood() {
+    sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$(explained "$1" '.enforce.tasks[0].pid')/status"
+}
+
+# ended NAME: waits for it, and sets rc to its exit status.
+ended() {
+    rc=0
+    wait "$(cat "$CLUSTER/out/$1.client")" || rc=$?
+}
+
+# devil_came: one that may be moved begins beside `a`; Slurm puts it on CPU 1.
+devil_came() {
+    launch devil --contention-aware=tag=devil turtle 60s
+    same "the devil, as Slurm has it" "$(slurm_cpus_of devil)" 1
+}
+
+# over NAME..: these steps are cancelled, and forgotten by the test.
+over() {
+    local name
+    for name; do
+        timeout 10 scancel "$(job_of "$name")"
+        ended "$name"
+        rm -f "$CLUSTER/out/$name."*
+    done
+}
+
+# stays NAME REASON: it is left, for that reason, and the devil stands where Slurm put it.
+stays() {
+    same "state of $1" "$(explained "$1" .state)" left
+    has "$(explained "$1" .enforce.reason)" "$2"
+    devil_came
+    same "the devil" "$(explained devil .place.cpus)" 1
+}
+
+t15_an_openmp_program_that_binds_makes_its_team_late() {
+    local program compiler
+    moving known
+    for compiler in gcc clang; do
+        program=$(openmp_by "$compiler" lateteam) || skip "$program"
+        rm -f "$CLUSTER/out/now"
+        OMP_PROC_BIND=true OMP_PLACES=threads launch a --contention-aware=tag=turtle "$program" "$CLUSTER/out/now"
+        stays a "its threads bind themselves (OMP_P"
+        touch "$CLUSTER/out/now"
+        ended a
+        same "$compiler: exit status" "$rc" 0
+        has "$(cat "$CLUSTER/out/a.said")" "2 worked"
+        over devil
+    done
+}
+
+t15_a_job_script_binds_by_the_cpus_that_it_was_given() {
+    local line
+    moving known
+    # shellcheck disable=SC2016 # the script's own
+    batch a -n1 -J a --contention-aware=tag=turtle <<'END'
+given=$(taskset -cp $$ | sed 's/.*: //')
+echo ready
+while [ ! -e "$CLUSTER/out/now" ]; do sleep 0.1; done
+taskset -c "$given" true && echo bound
+END
+    wait_for 20 grep -q ready "$CLUSTER/out/a.batch" || fail "the script does not begin: $(cat "$CLUSTER/out/a.batch")"
+    echo "$(cat "$CLUSTER/out/a.job").batch" >"$CLUSTER/out/a.id"
+    stays a "what it starts is not known (bash"
+    touch "$CLUSTER/out/now"
+    finish a
+    line=$(tail -n 1 "$CLUSTER/out/a.batch")
+    same "the script's last line" "$line" bound
+    over devil
+}
+
+t15_a_job_script_on_shared_cores_keeps_them_all() {
+    moving known
+    # shellcheck disable=SC2016 # the script's own
+    batch a -p shared -n2 -J a --contention-aware <<'END'
+nproc
+while [ ! -e "$CLUSTER/out/now" ]; do sleep 0.1; done
+nproc
+END
+    wait_for 20 test -s "$CLUSTER/out/a.batch" || fail "the script does not begin"
+    start b -p shared -c2 --contention-aware
+    same "CPUs of the other" "$(cpus_of b)" 0-1
+    touch "$CLUSTER/out/now"
+    finish a
+    same "processors, in the script's words" "$(tr '\n' ' ' <"$CLUSTER/out/a.batch")" "2 2 "
+    stop b
+}
+
+t15_a_plain_program_makes_room() {
+    local words
+    moving known
+    for words in "$CLUSTER/bin/turtle 60s" "/usr/bin/python3 -c for(i)in(range(10**10)):i*i"; do
+        # shellcheck disable=SC2086 # words
+        launch a --contention-aware=tag=turtle $words
+        same "state" "$(explained a .state)" placed
+        devil_came
+        soon "the devil of $words" 0 explained devil .place.cpus
+        soon "CPUs of $words" 1 explained a .place.cpus
+        same "CPUs of $words, as the kernel has it" "$(stood a)" 1
+        over devil a
+    done
+}
+
+t15_who_asks_by_name_is_moved() {
+    moving known
+    launch a --contention-aware=tag=turtle,policy=dio-power bash -c 'while [ ! -e "$CLUSTER/out/a.stop" ]; do sleep 0.1; done'
+    same "state" "$(explained a .state)" placed
+    start devil --contention-aware=tag=devil,policy=dio-power
+    soon "the devil" 0 cpus_of devil
+    stop devil a
+}
+
+t15_the_site_has_nobody_moved_or_all() {
+    moving never
+    launch a --contention-aware=tag=turtle "$CLUSTER/bin/turtle" 100000000
+    stays a "the site moves nobody"
+    over devil a
+    moving all
+    start a --contention-aware=tag=turtle
+    same "state" "$(explained a .state)" placed
+    start devil --contention-aware=tag=devil
+    soon "the devil" 0 cpus_of devil
+    stop devil a
+}
+
+t15_steps_of_a_waiting_script_are_placed() {
+    moving known
+    # shellcheck disable=SC2016 # the script's own
+    batch a -n1 -J a --contention-aware=tag=turtle <<'END'
+srun -n1 turtle 60s
+END
+    wait_for 20 has_inner "$(cat "$CLUSTER/out/a.job")" || fail "the inner step does not begin: $(cat "$CLUSTER/out/a.batch")"
+    same "the script" "$(ctl explain --json "$(cat "$CLUSTER/out/a.job")" | jq -r '.steps[] | select(.id | endswith(".batch")) | .state')" left
+    devil_came
+    soon "the devil" 0 explained devil .place.cpus
+    over devil
+    timeout 10 scancel "$(cat "$CLUSTER/out/a.job")"
+}
+
+has_inner() {
+    [ -n "$(ctl explain --json "$1" 2>/dev/null | jq '.steps[] | select(.id | endswith(".0"))')" ]
+}
