@@ -101,7 +101,7 @@ AccountingStoreFlags=job_comment"
     # shellcheck disable=SC2153 # run's
     cp "$BUILD/berth-comment" "$BUILD/berth-job" "$CLUSTER/bin/" || return 1
     meters_make
-    CLUSTER_BERTHD_CONF=(ledger="sqlite:$CLUSTER/berth/ledger.db" ledger_queue="$CLUSTER/berth/queue" admin_comment=on
+    CLUSTER_BERTHD_CONF=(ledger="sqlite:$CLUSTER/berth/ledger.db" ledger_queue="$CLUSTER/berth/queue" admin_comment=on move=all
         comment_program="$CLUSTER/bin/berth-comment" job_program="$CLUSTER/bin/berth-job" energy_root="$CLUSTER/meters" energy=powercap sweep=5s)
     berthd_conf
 }

@@ -243,7 +243,6 @@ berthd_conf() {
         [log_level]=debug
         [counters]=software
         [learn]=off
-        [move]=all # most tests move shells; t89 has what is moved by default
         [job_program]=$CLUSTER/bin/berth-job
         [policy]=dio-power # places by rule where no power is known: the one that moves steps on so small a machine
     )

@@ -20,3 +20,5 @@ berthctl_as() {
     shift 2
     as "$user" "$CLUSTER/bin/berthctl" "$verb" --socket "$CLUSTER/run/berthd.sock" "$@"
 }
+
+CLUSTER_BERTHD_CONF+=(move=all) # the tests move shells
