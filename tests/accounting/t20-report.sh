@@ -87,7 +87,8 @@ starts_of() {
 t20_jobs_of_all_kinds_are_reported_as_sacct_has_them() {
     local requeued cancelled jobs
     batch requeued -n1 --requeue --contention-aware <<<"srun $STAND requeued"
-    batch cancelled -n1 --contention-aware --account=chemistry <<<"srun $STAND cancelled"
+    # The script itself ends by the signal, whoever of script and step is sooner.
+    batch cancelled -n1 --contention-aware --account=chemistry <<<"srun $STAND cancelled & exec sleep 300"
     requeued=$(cat "$CLUSTER/out/requeued.job") cancelled=$(cat "$CLUSTER/out/cancelled.job")
     running requeued && running cancelled
     # A job that leaves before slurmdbd has its start, keeps a record without one.

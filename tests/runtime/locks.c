@@ -20,7 +20,6 @@
 
 #define THREADS 6
 #define ROUNDS 600
-#define PATIENCE_S 5
 
 #define MUST(what)                                                                                 \
     do                                                                                             \
@@ -148,9 +147,9 @@ TABLE_COMPLETE(kind_name);
 static void make(pthread_mutex_t *mutex, int kind)
 {
     static const int SPARSE(type, KINDS) = {[NORMAL] = PTHREAD_MUTEX_NORMAL,
-                                    [ADAPTIVE] = PTHREAD_MUTEX_ADAPTIVE_NP,
-                                    [RECURSIVE] = PTHREAD_MUTEX_RECURSIVE,
-                                    [CHECKING] = PTHREAD_MUTEX_ERRORCHECK};
+                                            [ADAPTIVE] = PTHREAD_MUTEX_ADAPTIVE_NP,
+                                            [RECURSIVE] = PTHREAD_MUTEX_RECURSIVE,
+                                            [CHECKING] = PTHREAD_MUTEX_ERRORCHECK};
     pthread_mutexattr_t attributes;
 
     MUST(pthread_mutexattr_init(&attributes) == 0);
@@ -520,12 +519,14 @@ static void leave(void *arg, unsigned thread)
     free(counted);
 }
 
-/* Few of them are fought for so much that they have a cohort: one has to be seen, in PATIENCE_S. */
+/* Few of them are fought for so much that they have a cohort: one has to be seen, in
+ * so many seconds as PATIENCE says (60). */
 static void destroyed(const char *word)
 {
     struct counted *counted;
     _Atomic int cohorts = 0;
-    time_t until = time(NULL) + PATIENCE_S;
+    const char *patience = getenv("PATIENCE");
+    time_t until = time(NULL) + (patience ? atoi(patience) : 60);
 
     for (int i = 0; i < 300 || (cohorts == 0 && time(NULL) < until); i++) {
         counted = calloc(1, sizeof(*counted));

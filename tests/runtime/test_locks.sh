@@ -50,7 +50,7 @@ plain='sum plain normal plain default plain adaptive plain recursive plain check
 cohort='sum cohort normal cohort default cohort adaptive cohort recursive plain checking plain robust plain shared plain inheriting plain mixed cohort conditions cohort cancelled cohort forks cohort destroyed cohort reused cohort spins plain'
 # shellcheck disable=SC2086 # a list of words
 {
-    same 'without the library' "$plain" "$(timeout 300 ./locks $words | tr '\n' ' ' | sed 's/ $//')"
+    same 'without the library' "$plain" "$(PATIENCE=1 timeout 300 ./locks $words | tr '\n' ' ' | sed 's/ $//')"
     same 'with cohorts' "$cohort" "$(under ./locks $words)"
     same 'with hand-overs between domains alone' "$cohort" "$(BERTH_RT_COHORT=0 under ./locks $words)"
 }
