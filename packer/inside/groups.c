@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packer/inside/openmp.h"
 #include "packer/steps/stand.h"
 #include "packer/system/process_table.h"
 
@@ -128,8 +127,6 @@ static int free_process(const struct back *back, const struct cpus *to, pid_t pi
     char path[64], **thread;
     int freed = 0, rc = 0;
 
-    if (openmp_binds(root, pid))
-        return 0;
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     thread = rootfs_list(root, path);
     for (size_t i = 0; rc >= 0 && thread && thread[i]; i++) {
@@ -194,6 +191,8 @@ static int free_task(struct packer *packer, const struct step *step, groups_keep
 int groups_undo(struct packer *packer, const struct step *step, groups_keep *keep,
                 struct berth_error *err)
 {
+    if (step->request.openmp_binds)
+        return 0;
     for (int round = 0; round < ENFORCE_ROUNDS; round++) {
         pid_t *pid = NULL;
         size_t n = 0;

@@ -11,7 +11,6 @@ libpacker_la_SOURCES += \
 	packer/inside/synchronise.c \
 	packer/inside/inside.c packer/inside/inside.h \
 	packer/inside/groups.c packer/inside/groups.h \
-	packer/inside/openmp.c packer/inside/openmp.h \
 	packer/inside/policy.c packer/inside/policy.h \
 	packer/inside/prefetch.c \
 	packer/inside/prefetch_cores.c packer/inside/prefetch_cores.h \

@@ -20,7 +20,6 @@
 #include "packer/base/clock.h"
 #include "packer/base/json.h"
 #include "packer/inside/groups.h"
-#include "packer/inside/openmp.h"
 #include "packer/inside/policy.h"
 #include "packer/system/process_table.h"
 
@@ -31,7 +30,7 @@
 struct deal {
     const struct thread_list *list;
     const long *task_of; /* [list->n] */
-    const bool *places;  /* [list->n] its OpenMP library binds it */
+    bool openmp_binds; /* all of them */
     size_t task, n;
     struct groups groups;
     struct shuffle_thread thread[THREADS];
@@ -112,23 +111,6 @@ static long *tell_tasks(const struct packer *packer, const struct step *step,
     return task;
 }
 
-/* Finds out whose threads OpenMP binds. Who has but his first thread, which is never moved, is not
- * asked. The caller frees it; NULL: no memory. */
-static bool *tell_places(const struct packer *packer, const struct thread_list *list)
-{
-    bool *places = calloc(list->n + 1, sizeof(*places));
-    size_t end;
-
-    for (size_t i = 0; places && i < list->n; i = end) {
-        for (end = i + 1; end < list->n && list->thread[end].pid == list->thread[i].pid;)
-            end++;
-        places[i] = end > i + 1 && openmp_binds(&packer->root, list->thread[i].pid);
-        for (size_t k = i + 1; k < end; k++)
-            places[k] = places[i];
-    }
-    return places;
-}
-
 /* Returns where a round has left the thread; NULL: it does not know it. */
 static const struct shuffle_given *find_given(const struct inside_shuffle *shuffle, pid_t tid)
 {
@@ -171,7 +153,7 @@ static void collect(struct deal *deal, struct inside_shuffle *shuffle)
         if (deal->task_of[i] != (long)deal->task || enforce_get_affinity(times->tid, &now) < 0)
             continue;
         is = groups_look(&deal->groups, &now, &thread->at);
-        own = is == GROUPS_BOUND || deal->places[i] ||
+        own = is == GROUPS_BOUND || deal->openmp_binds ||
               (is == GROUPS_IN && is_own(shuffle, times->tid, thread->at));
         thread->lock = lock_of(times, shuffle->burst.seconds);
         deal->in[deal->n] = is == GROUPS_IN && !own;
@@ -283,14 +265,13 @@ static bool deal_all(const struct packer *packer, const struct step *step,
 {
     const struct thread_list *list = &shuffle->burst.thread;
     long *task_of = tell_tasks(packer, step, list);
-    bool *places = tell_places(packer, list);
     struct deal *deal = malloc(sizeof(*deal));
-    bool dealt = task_of && places && deal;
+    bool dealt = task_of && deal;
 
     if (dealt) {
         deal->list = list;
         deal->task_of = task_of;
-        deal->places = places;
+        deal->openmp_binds = step->request.openmp_binds;
         deal->nleft = 0;
     }
     for (size_t task = 0; dealt && task < step->body.ntasks; task++) {
@@ -302,7 +283,6 @@ static bool deal_all(const struct packer *packer, const struct step *step,
         memcpy(shuffle->given, deal->left, deal->nleft * sizeof(*deal->left));
     }
     free(task_of);
-    free(places);
     free(deal);
     return dealt;
 }

@@ -501,6 +501,7 @@ static void test_requests(void **state)
     bench.host.env[8] = (char *)"SLURM_CLUSTER_NAME=north";
     bench.host.env[9] = (char *)"SLURM_JOB_NUM_NODES=99";
     bench.host.env[10] = (char *)"SLURM_RESTART_COUNT=2";
+    bench.host.env[11] = (char *)"OMP_PLACES=sockets";
     for (int i = 0; i <= WIRE_GROUPS_MAX; i++)
         bench.host.groups[bench.host.ngroups++] = (gid_t)(100 + i);
     host_run_step(&bench.host);
@@ -527,6 +528,7 @@ static void test_requests(void **state)
     assert_int_equal(reg->group[WIRE_GROUPS_MAX - 1], 100 + WIRE_GROUPS_MAX - 1);
     assert_true(reg->bound_by_hand);
     assert_false(reg->user_omp_threads);
+    assert_true(reg->openmp_binds);
     assert_int_equal(reg->options.mode, WIRE_MODE_OBSERVE);
     assert_string_equal(reg->options.tag, "x");
     assert_int_equal(reg->ntasks, 2);

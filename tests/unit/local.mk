@@ -134,7 +134,6 @@ unit_programs = \
 	tests/unit/inside/test_defaults \
 	tests/unit/inside/test_follow \
 	tests/unit/inside/test_inside \
-	tests/unit/inside/test_openmp \
 	tests/unit/inside/test_prefetch \
 	tests/unit/inside/test_shuffle \
 	tests/unit/inside/test_synchronise \
@@ -301,6 +300,7 @@ unit_programs = \
 	tests/unit/wire/test_wire \
 	tests/unit/wire/test_wire_client \
 	tests/unit/wire/test_wire_names \
+	tests/unit/wire/test_wire_openmp \
 	tests/unit/wire/test_wire_shape
 check_PROGRAMS += $(unit_programs)
 

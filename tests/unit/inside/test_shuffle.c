@@ -36,26 +36,10 @@ static void *stand(void *unused)
     return NULL;
 }
 
-/* Has /proc say that the process began with such a variable: in the place of one that is as long.
- */
-static void put_variable(const char *text)
-{
-    for (char **one = environ; *one; one++)
-        if (strlen(*one) >= strlen(text)) {
-            strcpy(*one, text);
-            return;
-        }
-    _exit(1);
-}
-
-static const char *variable; /* NULL: none */
-
 static void be_program(int ready)
 {
     pthread_t thread;
 
-    if (variable)
-        put_variable(variable);
     for (int i = 0; i < THREADS; i++)
         if (pthread_create(&thread, NULL, stand, NULL) != 0)
             _exit(1);
@@ -149,16 +133,6 @@ static int begin_on(void **state, const char *topology)
 static int begin(void **state)
 {
     return begin_on(state, TWO_CORES);
-}
-
-static int begin_with_openmp(void **state)
-{
-    int rc;
-
-    variable = "OMP_PROC_BIND=true";
-    rc = begin_on(state, TWO_CORES);
-    variable = NULL;
-    return rc;
 }
 
 static int begin_elsewhere(void **state)
@@ -338,11 +312,12 @@ static void test_openmp(void **state)
     struct step *step = start(f);
     struct berth_error err = {""};
 
+    step->request.openmp_binds = true;
     set(3, "1");
     assert_int_equal(burst(f, step, teams, &err), 1);
     assert_int_equal(step->inside.run->shuffle.bound, THREADS);
     assert_string_equal(at(0), "0-1");
-    step->inside.shuffled = true; /* another process of the step is */
+    step->inside.shuffled = true; /* by an earlier berthd, say */
     assert_int_equal(burst(f, step, teams, &err), 1);
     inside_undo(&f->packer, step);
     assert_false(step->inside.shuffled);
@@ -569,7 +544,7 @@ int main(void)
                                        TEST(test_journal),
                                        TEST(test_refused),
                                        cmocka_unit_test_setup_teardown(test_openmp,
-                                                                       begin_with_openmp, end),
+                                                                       begin, end),
                                        cmocka_unit_test_setup_teardown(test_kill_elsewhere,
                                                                        begin_elsewhere, end)};
     int failed = cmocka_run_group_tests(pure, NULL, NULL);
