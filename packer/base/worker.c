@@ -58,6 +58,30 @@ int worker_open(struct worker *worker, void (*run)(void *arg), void *arg, struct
     return berth_error_set(err, "no thread: %s", strerror(rc));
 }
 
+void worker_stop(struct worker *worker)
+{
+    worker_lock(worker);
+    worker->stopping = true;
+    worker_changed(worker);
+    worker_unlock(worker);
+}
+
+bool worker_ended(struct worker *worker)
+{
+    bool stopped;
+
+    worker_lock(worker);
+    stopped = worker->stopped;
+    worker_unlock(worker);
+    return stopped;
+}
+
+void worker_leave(struct worker *worker)
+{
+    worker_stop(worker);
+    pthread_detach(worker->thread);
+}
+
 bool worker_close(struct worker *worker)
 {
     double until_s = clock_s() + WORKER_CLOSE_S;

@@ -5,6 +5,7 @@ libpacker_la_SOURCES += \
 	packer/counters/counters.c packer/counters/counters.h \
 	packer/counters/lock_program.c packer/counters/lock_program.h \
 	packer/counters/lock_time.c packer/counters/lock_time.h \
+	packer/counters/maps_reader.c packer/counters/maps_reader.h \
 	packer/counters/thread_times.c packer/counters/thread_times.h \
 	packer/counters/perf.c \
 	packer/counters/perf_cgroup.c packer/counters/perf_cgroup.h \

@@ -4,7 +4,8 @@
  *   CPU time            the step's cpuacct or v2 cgroup where Slurm has made one, which knows every
  *                       process that ever ran in it; else /proc/PID/stat of its processes
  *   waiting, switches   taskstats, one request a process; else schedstat and status of each thread
- *   memory by node      the step's memory cgroup, else numa_maps, seldom and of small steps only
+ *   memory by node      the step's memory cgroup, else numa_maps, seldom, of small steps only and by
+ *                       a thread of its own (counters/maps_reader.h)
  *   lock time           eBPF, where berth.conf says lock_time=on
  *
  * What it costs is bounded for the node, however many steps and processes there are: each step has
@@ -22,8 +23,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "packer/base/log.h"
 #include "packer/counters/counters.h"
 #include "packer/counters/lock_time.h"
+#include "packer/counters/maps_reader.h"
 #include "packer/counters/step_usage.h"
 #include "packer/system/memory_nodes.h"
 #include "packer/system/step_cgroup.h"
@@ -37,17 +40,20 @@
 #define MAPS_FIRST_S 5.0 /* after the step has begun: it has its memory then */
 #define MAPS_EVERY_S 60.0
 #define MAPS_BYTES_MAX (512.0 * 1024 * 1024) /* numa_maps of that much takes 6 ms (measured) */
-#define MAPS_PROCESSES_MAX 16                /* and 0.1 ms for each process */
+#define MAPS_PROCESSES_MAX MAPS_READER_PROCESSES_MAX /* and 0.1 ms for each process */
 #define MAPS_BYTES_PER_S (16.0 * 1024 * 1024)
 #define MAPS_PROCESSES_PER_S 2.0
+#define MAPS_LIMIT_S 10.0 /* a process that forks in a loop held it for 0.4 s (measured) */
 
 struct software {
     struct counters_node node;
     struct usage_ways ways;
     struct taskstats_link taskstats;
+    struct maps_reader *maps;
     size_t steps;                         /* that are attached */
     char taskstats_why[COUNTERS_SAY / 4]; /* why it is not used; "" it is */
     char lock_why[COUNTERS_SAY / 4];      /* and lock time */
+    char maps_say[COUNTERS_SAY / 4];
 };
 
 struct software_step {
@@ -61,6 +67,8 @@ struct software_step {
     double list_at_s, next_list_s;
     double next_nodes_s;
     struct memory_nodes nodes;
+    struct maps_ask *ask; /* for them; NULL: none */
+    bool hung;            /* nobody may read them: they are not asked for any more */
     uint32_t random; /* steps that began together shall not be read together for ever */
 };
 
@@ -137,8 +145,12 @@ static int software_open(const struct counters_node *node, void **state, uint32_
     struct software *software = calloc(1, sizeof(*software));
     struct rlimit files = {.rlim_cur = 1024};
 
-    if (!software)
+    if (software)
+        software->maps = maps_reader_open(node->root, MAPS_LIMIT_S);
+    if (!software || !software->maps) {
+        free(software);
         return berth_no_memory(err);
+    }
     getrlimit(RLIMIT_NOFILE, &files);
     software->node = *node;
     software->ways = (struct usage_ways){
@@ -159,6 +171,7 @@ static void software_close(void *state)
     if (software->ways.taskstats)
         taskstats_close(&software->taskstats);
     lock_time_close(software->ways.lock_time);
+    maps_reader_close(software->maps);
     free(software);
 }
 
@@ -242,6 +255,7 @@ static void software_detach(void *state, void *arg)
 
     step_usage_end(&step->usage, &software->ways);
     step_cgroup_close(&step->cgroup);
+    maps_reader_drop(software->maps, step->ask);
     free(step);
     software->steps--;
 }
@@ -352,18 +366,42 @@ static int read_processes(struct software *software, struct software_step *step,
     return 0;
 }
 
-/* By numa_maps, of steps that are small enough. 0, or -1: not known. */
-static int read_maps(const struct software *software, struct software_step *step)
+/* By numa_maps, of steps that are small enough: the answer comes later. 0, or -1: not known. */
+static int ask_maps(const struct software *software, struct software_step *step)
 {
     const struct process_sums *tally = &step->usage.tally;
-    int rc = -1;
+    pid_t pid[MAPS_PROCESSES_MAX];
 
-    if (tally->n > MAPS_PROCESSES_MAX || step_usage_rss(&step->usage) > MAPS_BYTES_MAX)
+    if (step->hung || tally->n == 0 || tally->n > MAPS_PROCESSES_MAX ||
+        step_usage_rss(&step->usage) > MAPS_BYTES_MAX)
         return -1;
     for (size_t i = 0; i < tally->n; i++)
-        if (memory_nodes_of_process(&step->nodes, software->node.root, tally->process[i].pid) == 0)
-            rc = 0;
-    return rc;
+        pid[i] = tally->process[i].pid;
+    if (!step->ask)
+        step->ask = maps_reader_ask(software->maps, pid, tally->n);
+    return step->ask ? 0 : -1;
+}
+
+/* Takes the answer, if there is one. */
+static void take_maps(const struct software *software, struct software_step *step,
+                      struct wire_step_id id)
+{
+    enum maps_answer answer;
+
+    if (!step->ask)
+        return;
+    answer = maps_reader_take(software->maps, step->ask, &step->nodes);
+    if (answer == MAPS_WAIT)
+        return;
+    step->ask = NULL;
+    if (answer != MAPS_READ)
+        step->nodes.n = 0;
+    if (answer != MAPS_HUNG)
+        return;
+    step->hung = true;
+    log_warn("step %u.%u: a process of it lets nobody read its numa_maps: memory by node of the "
+             "step is not known any more",
+             id.job, id.step);
 }
 
 /* Where there is one node all memory is on it: nothing has to be read that takes CAP_SYS_PTRACE. */
@@ -371,31 +409,38 @@ static int take_all(const struct software *software, struct software_step *step)
 {
     if (memory_nodes_count(software->node.root) != 1)
         return -1;
-    step->nodes.n = 1;
-    step->nodes.bytes[0] = step_usage_rss(&step->usage);
+    step->nodes = (struct memory_nodes){.n = 1, .bytes = {step_usage_rss(&step->usage)}};
     return 0;
 }
 
+/* 0, or -1: not known. */
+static int take_cgroup(const struct software *software, struct software_step *step)
+{
+    step->nodes = (struct memory_nodes){0};
+    return memory_nodes_of_cgroup(&step->nodes, software->node.root, step->cgroup.memory);
+}
+
 /* Memory by node, as it was when it was read last. */
-static void add_nodes(const struct software *software, struct software_step *step, double elapsed_s,
-                      struct counters_sample *sample)
+static void add_nodes(const struct software *software, struct software_step *step,
+                      const struct counters_target *target, struct counters_sample *sample)
 {
     const char *cgroup = step->cgroup.memory;
     int rc;
 
     if (sample->nodes)
         return;
-    if (elapsed_s >= step->next_nodes_s) {
-        step->nodes = (struct memory_nodes){0};
-        rc = cgroup ? memory_nodes_of_cgroup(&step->nodes, software->node.root, cgroup)
+    if (target->elapsed_s >= step->next_nodes_s) {
+        rc = cgroup                           ? take_cgroup(software, step)
              : take_all(software, step) == 0 ? 0
-                                             : read_maps(software, step);
+                                             : ask_maps(software, step);
         if (rc < 0)
             step->nodes.n = 0;
         step->next_nodes_s =
-            elapsed_s + about(step, cgroup ? CGROUP_NODES_EVERY_S
-                                           : fmax(MAPS_EVERY_S, maps_share_s(software, step)));
+            target->elapsed_s +
+            about(step, cgroup ? CGROUP_NODES_EVERY_S
+                               : fmax(MAPS_EVERY_S, maps_share_s(software, step)));
     }
+    take_maps(software, step, target->body->id);
     sample->nodes = step->nodes.n;
     memcpy(sample->rss_node, step->nodes.bytes, step->nodes.n * sizeof(*sample->rss_node));
 }
@@ -411,26 +456,52 @@ static int software_read(void *state, void *arg, const struct counters_target *t
     if (step->by_cgroup)
         add_cgroup(step, sample);
     rc = read_processes(software, step, target, sample, err);
-    add_nodes(software, step, target->elapsed_s, sample);
+    add_nodes(software, step, target, sample);
     return rc;
+}
+
+static void about_taskstats(struct software *software, struct counters_about *about)
+{
+    about->used = software->ways.taskstats;
+    about->say =
+        about->used ? "waiting and switches of whole processes" : software->taskstats_why;
+}
+
+static void about_lock_time(struct software *software, struct counters_about *about)
+{
+    about->used = software->ways.lock_time;
+    about->say = about->used ? "by eBPF" : software->lock_why;
+}
+
+static void about_maps(struct software *software, struct counters_about *about)
+{
+    size_t hung = maps_reader_hung(software->maps);
+
+    about->used = hung < MAPS_READER_HUNG_MAX;
+    about->say = software->maps_say;
+    if (hung == 0)
+        snprintf(software->maps_say, sizeof(software->maps_say),
+                 "memory by node of steps without a memory cgroup, by a thread of its own");
+    else
+        snprintf(software->maps_say, sizeof(software->maps_say),
+                 "%zu of %d threads that read numa_maps hang: a process lets nobody read it%s", hung,
+                 MAPS_READER_HUNG_MAX, about->used ? "" : "; none is read until one comes back");
 }
 
 static bool software_part(void *state, size_t i, struct counters_about *about)
 {
-    const struct software *software = state;
+    static const struct {
+        const char *name;
+        void (*tell)(struct software *software, struct counters_about *about);
+    } parts[] = {{"taskstats", about_taskstats},
+                 {"lock_time", about_lock_time},
+                 {"numa_maps", about_maps}};
 
-    if (i == 0)
-        *about = (struct counters_about){.name = "taskstats",
-                                         .used = software->ways.taskstats,
-                                         .say = software->ways.taskstats
-                                                    ? "waiting and switches of whole processes"
-                                                    : software->taskstats_why};
-    else if (i == 1)
-        *about = (struct counters_about){.name = "lock_time",
-                                         .used = software->ways.lock_time,
-                                         .say = software->ways.lock_time ? "by eBPF"
-                                                                         : software->lock_why};
-    return i < 2;
+    if (i >= sizeof(parts) / sizeof(parts[0]))
+        return false;
+    *about = (struct counters_about){.name = parts[i].name};
+    parts[i].tell(state, about);
+    return true;
 }
 
 static struct lock_time *software_locks(void *state)

@@ -152,6 +152,11 @@ static void taskstats(const struct packer *packer, struct feature *feature)
     part(packer, feature, true);
 }
 
+static void numa_maps(const struct packer *packer, struct feature *feature)
+{
+    part(packer, feature, true);
+}
+
 static void lock_time(const struct packer *packer, struct feature *feature)
 {
     part(packer, feature, packer->conf.lock_time == CONF_ON);
@@ -348,6 +353,7 @@ static const struct {
     {"resctrl", 0, backend},
     {"software", 0, backend},
     {"taskstats", PRIVILEGES_TASKSTATS, taskstats},
+    {"numa_maps", 0, numa_maps},
     {"lock_time", PRIVILEGES_LOCK_TIME, lock_time},
     {"reuse_sampling", PRIVILEGES_REUSE, reuse},
     {"prefetch", PRIVILEGES_PREFETCH, prefetch},

@@ -73,6 +73,7 @@ unit_programs = \
 	tests/unit/conf/test_watts \
 	tests/unit/counters/test_by_node \
 	tests/unit/counters/test_lock_time \
+	tests/unit/counters/test_maps_reader \
 	tests/unit/counters/test_perf \
 	tests/unit/counters/test_perf_cgroup \
 	tests/unit/counters/test_perf_events \
