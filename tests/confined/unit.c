@@ -67,6 +67,7 @@ static const struct directive directives[] = {
     {"Type", PASSED, 0, NULL},
     {"UMask", TEXT, AT(umask), NULL},
     {"WatchdogSec", PASSED, 0, NULL},
+    {"WatchdogSignal", PASSED, 0, NULL},
 };
 
 static const struct directive *find(const char *name)
