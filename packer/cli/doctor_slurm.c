@@ -13,43 +13,17 @@
 #include <unistd.h>
 
 #include "packer/cli/doctor.h"
+#include "packer/conf/slurm_conf.h"
 #include "packer/system/process.h"
 
 #define INCLUDE_DEPTH 4
 
-/* Finds the value of KEY=VALUE in a Slurm configuration text. Returns whether it is there. */
-static bool find_value(const char *text, const char *key, char *value, size_t size)
+/* Reads a value of a file of Slurm's; "" where it is not there or cannot be read. Returns whether it
+ * is there. */
+static bool find_value(const char *conf, const char *key, char *value, size_t size)
 {
-    for (const char *line = text; line && *line; line = strchr(line, '\n')) {
-        line += strspn(line, " \t\r\n");
-        if (strncasecmp(line, key, strlen(key)) == 0) {
-            const char *after = line + strlen(key);
-
-            after += strspn(after, " \t");
-            if (*after == '=') {
-                after += 1 + strspn(after + 1, " \t");
-                snprintf(value, size, "%.*s", (int)strcspn(after, " \t\r\n#"), after);
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* Returns the path of slurm.conf: $SLURM_CONF, or one of the usual places. NULL when there is none.
- */
-static const char *conf_path(const struct doctor *doctor)
-{
-    static const char *const usual[] = {"/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf",
-                                        "/usr/local/etc/slurm.conf"};
-    const char *path = getenv("SLURM_CONF");
-
-    if (path && path[0])
-        return rootfs_exists(&doctor->root, path) ? path : NULL;
-    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-        if (rootfs_exists(&doctor->root, usual[i]))
-            return usual[i];
-    return NULL;
+    value[0] = '\0';
+    return slurm_conf_value(conf, key, value, size, NULL) == 0 && value[0];
 }
 
 /* The line of plugstack.conf that loads the plugin. */
@@ -191,7 +165,7 @@ static void check_epilog(struct doctor *doctor, const char *conf, const struct p
     static const char without[] = "berthd hears of a step's end from the plugin, and of a killed "
                                   "slurmstepd from the kernel: spank_berth(8)";
     time_t began = slurmd_began(doctor);
-    char flags[256] = "";
+    char flags[256];
 
     find_value(conf, "PrologFlags", flags, sizeof(flags));
     if (strcasestr(flags, "RunInJob"))
@@ -207,13 +181,13 @@ static void check_epilog(struct doctor *doctor, const char *conf, const struct p
                    "slurmd began after plugstack.conf had changed");
 }
 
-static void check_plugin(struct doctor *doctor, const char *conf, const char *text)
+static void check_plugin(struct doctor *doctor, const char *conf)
 {
     char folder[PATH_MAX], plugstack[PATH_MAX + 32];
     struct plugin_line line = {.changed = 0};
 
     snprintf(folder, sizeof(folder), "%s", conf);
-    if (!find_value(text, "PlugStackConfig", plugstack, sizeof(plugstack)))
+    if (!find_value(conf, "PlugStackConfig", plugstack, sizeof(plugstack)))
         snprintf(plugstack, sizeof(plugstack), "%s/plugstack.conf", dirname(folder));
     if (!find_line(doctor, plugstack, 0, &line)) {
         doctor_add(doctor, "plugin", DOCTOR_WARN,
@@ -221,23 +195,20 @@ static void check_plugin(struct doctor *doctor, const char *conf, const char *te
                    "%.200s does not load spank_berth", plugstack);
         return;
     }
-    complete_path(text, line.path);
+    complete_path(conf, line.path);
     compare_series(doctor, plugstack, line.path);
-    check_epilog(doctor, text, &line);
+    check_epilog(doctor, conf, &line);
 }
 
 /* Tells ConstrainCores=yes from anything else; Slurm's own default is no. */
 static void check_confinement(struct doctor *doctor, const char *conf)
 {
-    char folder[PATH_MAX], path[PATH_MAX + 32], value[64] = "no";
-    char *text;
+    char folder[PATH_MAX], path[PATH_MAX + 32], value[64];
 
     snprintf(folder, sizeof(folder), "%s", conf);
     snprintf(path, sizeof(path), "%s/cgroup.conf", dirname(folder));
-    text = rootfs_read(&doctor->root, path);
-    if (text)
-        find_value(text, "ConstrainCores", value, sizeof(value));
-    free(text);
+    if (!find_value(path, "ConstrainCores", value, sizeof(value)))
+        strcpy(value, "no");
     doctor_add(doctor, "confinement", DOCTOR_OK, "", "ConstrainCores=%.16s: %s", value,
                strcasecmp(value, "yes") == 0 ? "Slurm's cpusets confine each step"
                                              : "berth's cpusets confine the steps that it places");
@@ -247,9 +218,9 @@ void doctor_slurm(struct doctor *doctor)
 {
     static const char *const scontrol[] = {"scontrol", "--version", NULL};
     static const char *const slurmd[] = {"slurmd", "-V", NULL};
-    const char *conf = conf_path(doctor);
-    char version[128];
-    char *text;
+    const char *conf = slurm_conf_path(&doctor->conf);
+    char version[128], any[2] = "";
+    struct berth_error err;
 
     if (doctor_run(slurmd, version, sizeof(version)) == 0 ||
         doctor_run(scontrol, version, sizeof(version)) == 0) {
@@ -259,13 +230,11 @@ void doctor_slurm(struct doctor *doctor)
         doctor_add(doctor, "slurm", DOCTOR_ABSENT, "plan, model and profile still work",
                    "neither scontrol nor slurmd can be run");
     doctor_essential(doctor);
-    text = conf ? rootfs_read(&doctor->root, conf) : NULL;
-    if (!text) {
+    if (slurm_conf_value(conf, "ClusterName", any, sizeof(any), &err) < 0) {
         doctor_add(doctor, "plugin", DOCTOR_WARN, "cannot tell whether the plugin is loaded",
-                   "no readable slurm.conf (SLURM_CONF names another)");
+                   "no readable slurm.conf (SLURM_CONF names another): %.200s", err.text);
         return;
     }
-    check_plugin(doctor, conf, text);
+    check_plugin(doctor, conf);
     check_confinement(doctor, conf);
-    free(text);
 }

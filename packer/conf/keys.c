@@ -104,7 +104,8 @@ const struct conf_key conf_key[] = {
      "has jobs, nodes or usage, and where that file cannot be read. Others' steps themselves are "
      "told to nobody but root, whatever stands here."},
     {"slurm_conf", LIVE, "", TEXT, FIELD(slurm_conf),
-     "Where slurm.conf is. Empty: SLURM_CONF of berthd's environment, else the usual places."},
+     "Where slurm.conf is. Empty: SLURM_CONF of the environment of berthd, or of berthctl doctor, "
+     "else the usual places."},
     {"profile_group", START, "", TEXT, FIELD(profile_group),
      "A group that may read all of the profile store's file. Empty: as the file is, made for "
      "root's "

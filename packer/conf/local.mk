@@ -8,4 +8,5 @@ libpacker_la_SOURCES += \
 	packer/conf/keys.c \
 	packer/conf/print.c \
 	packer/conf/private_data.c packer/conf/private_data.h \
+	packer/conf/slurm_conf.c packer/conf/slurm_conf.h \
 	packer/conf/watts.c packer/conf/watts.h

@@ -70,6 +70,7 @@ unit_programs = \
 	tests/unit/conf/test_admit \
 	tests/unit/conf/test_conf \
 	tests/unit/conf/test_private_data \
+	tests/unit/conf/test_slurm_conf \
 	tests/unit/conf/test_watts \
 	tests/unit/counters/test_by_node \
 	tests/unit/counters/test_lock_time \

@@ -596,7 +596,19 @@ out_has "so: no step is placed, srun and sbatch know no --contention-aware"
 echo 'PrologFlags=Contain,RunInJob' >>"$dir/slurm.conf"
 doctor_of 'doctor, RunInJob'
 out_has '^epilog *warn *PrologFlags=Contain,RunInJob: slurmd calls no epilog of a plugin'
+# what slurm.conf includes counts as its own, the last word first
 sed -i /PrologFlags/d "$dir/slurm.conf"
+printf 'Include more.conf\n' >>"$dir/slurm.conf"
+printf 'PrologFlags=RunInJob\nPlugStackConfig=%s/elsewhere\n' "$dir" >"$dir/more.conf"
+printf 'include %s/stack\n' "$dir" >"$dir/elsewhere"
+slurmd_is "$series"
+doctor_of 'doctor, Include'
+out_has "^plugin *ok *$dir/elsewhere loads $PWD/.libs/spank_berth.so, for Slurm"
+out_has '^epilog *warn *PrologFlags=RunInJob: slurmd calls no epilog of a plugin'
+rm "$dir/more.conf"
+doctor_of 'doctor, Include of nothing'
+out_has "^plugin *warn *no readable slurm.conf (SLURM_CONF names another): $dir/more.conf: No such file"
+sed -i /Include/d "$dir/slurm.conf"
 mkdir "$dir/old"
 cp "$(command -v sleep)" "$dir/old/slurmd"
 "$dir/old/slurmd" 600 &

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* slurm_conf - reads single values of Slurm's own configuration files, and of those that they
+ * include. slurmctld is not asked: berthd must start where that is down, and its unit has no
+ * network; berthctl doctor says what is wrong where nothing runs. */
+#ifndef BERTH_CONF_SLURM_CONF_H
+#define BERTH_CONF_SLURM_CONF_H
+
+#include <stddef.h>
+
+#include "packer/base/error.h"
+#include "packer/conf/conf.h"
+
+/* Returns the path of slurm.conf: that of berth.conf, of SLURM_CONF, or one of the usual. There may
+ * be no such file. */
+const char *slurm_conf_path(const struct conf *conf);
+
+/* Reads what the file, or one that it includes, says last of a key, up to a blank or '#', into
+ * value[size], which stays as it is where none says anything. Returns 0, or -1 and err where one of
+ * them cannot be read. */
+int slurm_conf_value(const char *path, const char *key, char *value, size_t size,
+                     struct berth_error *err);
+
+#endif
