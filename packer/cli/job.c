@@ -63,7 +63,7 @@ static void say_head(FILE *out, const struct page *page)
     if (job || !isnan(uid))
         users_name(job ? job->uid : (uint32_t)uid, name);
     fprintf(out, "%s of %s", job && job->name[0] ? job->name : "a job", name);
-    if (job && job->account[0] && job->account[0] != '(')
+    if (job && job->account[0])
         fprintf(out, ", account %s", job->account);
     if (job && job->partition[0])
         fprintf(out, ", partition %s", job->partition);
@@ -232,6 +232,12 @@ static int put_page(const struct page *page)
     return rc;
 }
 
+/* What Slurm does not say is null. */
+static const char *said(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
 static struct json_object *page_json(const struct page *page)
 {
     struct json_object *object = json_object_new_object(), *slowdown = json_object_new_object();
@@ -239,11 +245,11 @@ static struct json_object *page_json(const struct page *page)
     const struct slurm_job *job = page->job;
 
     json_add_text(object, "job_id", job ? job->id : NULL);
-    json_add_text(object, "state", page->state[0] ? page->state : NULL);
-    json_add_text(object, "job_name", job ? job->name : NULL);
-    json_add_text(object, "partition", job ? job->partition : NULL);
-    json_add_text(object, "account", job ? job->account : NULL);
-    json_add_text(object, "node_list", job ? job->node_list : NULL);
+    json_add_text(object, "state", said(page->state));
+    json_add_text(object, "job_name", job ? said(job->name) : NULL);
+    json_add_text(object, "partition", job ? said(job->partition) : NULL);
+    json_add_text(object, "account", job ? said(job->account) : NULL);
+    json_add_text(object, "node_list", job ? said(job->node_list) : NULL);
     json_add_number(object, "elapsed_s", sum->elapsed_s);
     json_add_number(object, "alloc_cpus", sum->cores);
     json_add_number(object, "total_cpu_s", sum->cpu_s);
@@ -252,14 +258,14 @@ static struct json_object *page_json(const struct page *page)
     json_add_number(object, "memory_efficiency", sum->memory);
     json_add_number(object, "energy_j", sum->energy_j);
     json_add_number(object, "average_power_w", sum->power_w);
-    json_add_text(object, "idle_energy", sum->idle_energy[0] ? sum->idle_energy : NULL);
+    json_add_text(object, "idle_energy", said(sum->idle_energy));
     json_add_number(slowdown, "predicted", sum->predicted);
     json_add_number(slowdown, "home", sum->home);
     json_add_number(slowdown, "measured", sum->measured);
     json_add(object, "slowdown", slowdown);
     json_add_number(object, "neighbours", sum->neighbours);
     json_add_number(object, "moves", sum->moves);
-    json_add_text(object, "hint", page->hint[0] ? page->hint : NULL);
+    json_add_text(object, "hint", said(page->hint));
     json_add(object, "steps", json_object_get(page->steps));
     return object;
 }

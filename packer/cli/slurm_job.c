@@ -66,6 +66,12 @@ static void copy(char *to, size_t size, const char *text)
     snprintf(to, size, "%.*s", (int)size - 1, text);
 }
 
+/* What Slurm does not have, squeue prints as printf(3) does a missing text. */
+static void copy_known(char *to, size_t size, const char *text)
+{
+    copy(to, size, strcmp(text, "(null)") == 0 ? "" : text);
+}
+
 /* Reads a line; what is in it of nodes that are not assigned is no node. */
 static bool read_line(char *line, struct slurm_job *job)
 {
@@ -89,9 +95,9 @@ static bool read_line(char *line, struct slurm_job *job)
     job->start = time_of(column[7]);
     job->cpus = (uint32_t)strtoul(column[8], NULL, 10);
     job->memory_bytes = slurm_job_tres_memory(column[9]);
-    copy(job->partition, sizeof(job->partition), column[10]);
-    copy(job->account, sizeof(job->account), column[11]);
-    copy(job->name, sizeof(job->name), column[12]);
+    copy_known(job->partition, sizeof(job->partition), column[10]);
+    copy_known(job->account, sizeof(job->account), column[11]);
+    copy_known(job->name, sizeof(job->name), column[12]);
     return job->job > 0;
 }
 

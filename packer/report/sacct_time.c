@@ -110,8 +110,7 @@ static bool say_later(struct said *said, int64_t delta_s, bool whole)
         say_day(said, &day);
         return true;
     }
-    said->at = day;
-    said->at.tm_isdst = -1;
+    said->at = day; /* with its tm_isdst: in autumn an hour comes twice */
     return true;
 }
 

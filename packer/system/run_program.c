@@ -16,6 +16,41 @@
 
 #define LOOK_MS 100 /* how often *stop is looked at */
 
+/* ---- its environment ---- */
+
+/* By these a user tells Slurm's programs which jobs and columns he likes to see, how times look to
+ * him, and which cluster he means. What they print here is read by a program. */
+static const char *const tastes[] = {
+    "SQUEUE_",     "SACCT_",            "SCONTROL_",      "SLURM_CLUSTERS=",    "SLURM_JSON=",
+    "SLURM_YAML=", "SLURM_BITSTR_LEN=", "SLURM_LABELIO=", "SLURM_TIME_FORMAT="};
+
+static bool is_taste(const char *variable)
+{
+    for (size_t i = 0; i < sizeof(tastes) / sizeof(tastes[0]); i++)
+        if (strncmp(variable, tastes[i], strlen(tastes[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Returns this process's environment without its user's taste, a list for the caller to free; NULL:
+ * no memory. */
+static char **plain_environment(void)
+{
+    char **plain;
+    size_t n = 0;
+
+    while (environ[n])
+        n++;
+    plain = calloc(n + 1, sizeof(*plain));
+    if (!plain)
+        return NULL;
+    n = 0;
+    for (char **variable = environ; *variable; variable++)
+        if (!is_taste(*variable))
+            plain[n++] = *variable;
+    return plain;
+}
+
 /* ---- its start ---- */
 
 /* Lets the program have all signals: the threads here block them, and the daemon ignores SIGPIPE.
@@ -37,12 +72,13 @@ static int spawn(char *const *argv, enum run_hear hear, int fd, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
+    char **environment = plain_environment();
     int heard = hear == RUN_LAST_ERROR ? STDERR_FILENO : STDOUT_FILENO, rc;
     int other = hear == RUN_LAST_ERROR ? STDOUT_FILENO : STDERR_FILENO;
 
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
-    rc = set_signals(&attributes);
+    rc = environment ? set_signals(&attributes) : ENOMEM;
     if (!rc)
         rc = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (!rc)
@@ -52,9 +88,10 @@ static int spawn(char *const *argv, enum run_hear hear, int fd, pid_t *pid)
     if (!rc)
         rc = posix_spawn_file_actions_adddup2(&files, fd, heard);
     if (!rc)
-        rc = posix_spawnp(pid, argv[0], &files, &attributes, argv, environ);
+        rc = posix_spawnp(pid, argv[0], &files, &attributes, argv, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
+    free(environment);
     return rc;
 }
 

@@ -13,10 +13,12 @@ enum run_hear {
     RUN_ALL           /* all lines of both, as far as they fit */
 };
 
-/* Runs argv[0] (looked up in PATH where it has no slash) with these arguments and no standard
- * input, and waits for its end: limit_s seconds at most, or until *stop (NULL: nobody stops it); it
- * is killed then. Returns its exit status; -1 when it could not be started, or ended by a signal.
- * said[size] is what is asked for, or why it did not run to its end. */
+/* Runs argv[0] (looked up in PATH where it has no slash) with these arguments, no standard input,
+ * and the environment without what changes what Slurm's programs print (SQUEUE_*, SACCT_*,
+ * SCONTROL_*, SLURM_CLUSTERS, SLURM_TIME_FORMAT and the like), and waits for its end: limit_s
+ * seconds at most, or until *stop (NULL: nobody stops it); it is killed then. Returns its exit
+ * status; -1 when it could not be started, or ended by a signal. said[size] is what is asked for,
+ * or why it did not run to its end. */
 int run_program(char *const *argv, enum run_hear hear, double limit_s, const atomic_bool *stop,
                 char *said, size_t size);
 

@@ -58,6 +58,14 @@ for field in '"job_id":"12","state":"CANCELLED",' '"cpu_efficiency":0.8' '"memor
     grep -qF -e "$field" "$dir/out" || bad 'job --json' "$field" "$(cat "$dir/out")"
 done
 [ "$(grep -o '"id":"12.' "$dir/out" | wc -l)" -eq 1 ] || bad 'job --json' 'the last run only' "$(cat "$dir/out")"
+# of a cluster without accounting squeue prints what it does not have
+says_of squeue 0 "12|$me|1|CANCELLED|n1|12|1:40|2023-11-14T22:13:20|4||(null)|(null)|a|b"
+page "job 12 a|b of $user, on n1 state CANCELLED; ran for 1:40 $body" 12
+run '' job --json --config "$dir/berth.conf" 12
+for field in '"partition":null,' '"account":null,' '"node_list":"n1",'; do
+    grep -qF -e "$field" "$dir/out" || bad 'job --json, no accounting' "$field" "$(cat "$dir/out")"
+done
+says_of squeue 1 'slurm_load_jobs error: Invalid job id specified'
 # a task of an array, at its time limit; without Slurm's word its steps alone
 says_of sacct 0 "14|$me|1|TIMEOUT|n1|13_3|00:01:40|2023-11-14T22:13:20|4||main|chem|tasks"
 run '' job --config "$dir/berth.conf" 13_3

@@ -187,6 +187,24 @@ static void test_zone(void **state)
     zone("UTC0");
 }
 
+/* On 25 October 2026 the hour from 2:00 comes twice: at 0:00 and at 1:00 UTC. */
+static void test_doubled_hour(void **state)
+{
+    const int64_t second = 1792891800; /* 02:30 CET, 01:30 UTC */
+    struct berth_error err;
+    int64_t at;
+
+    (void)state;
+    zone("CET-1CEST,M3.5.0,M10.5.0/3");
+    for (int64_t now = second - 7200; now <= second + 7200; now += 900) {
+        assert_int_equal(sacct_time_parse("now", now, &at, &err), 0);
+        assert_int_equal(at, now);
+        assert_int_equal(sacct_time_parse("now-1hour", now, &at, &err), 0);
+        assert_int_equal(at, now - 3600);
+    }
+    zone("UTC0");
+}
+
 /* ---- beside Slurm ---- */
 
 typedef time_t slurm_parse_time(const char *text, int past);
@@ -257,7 +275,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good),   cmocka_unit_test(test_bad),
         cmocka_unit_test(test_no_day), cmocka_unit_test(test_no_tea),
-        cmocka_unit_test(test_zone),   cmocka_unit_test(test_beside_slurm),
+        cmocka_unit_test(test_zone),   cmocka_unit_test(test_doubled_hour),
+        cmocka_unit_test(test_beside_slurm),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -84,6 +85,27 @@ static void its_first_words(void **state)
     assert_int_equal(run_program(argv, RUN_FIRST_OUTPUT, 0.2, NULL, said, sizeof(said)), -1);
 }
 
+/* What squeue, sacct and scontrol print for a user's eyes is not what is read here. */
+static void not_to_the_users_taste(void **state)
+{
+    static const char *const taste[] = {
+        "SQUEUE_STATES",  "SQUEUE_FORMAT",     "SACCT_FORMAT",     "SCONTROL_ALL",
+        "SLURM_CLUSTERS", "SLURM_TIME_FORMAT", "SLURM_BITSTR_LEN", "SLURM_LABELIO"};
+    static const char *const kept[] = {"SLURM_CONF", "SLURM_JOB_ID", "XSQUEUE_STATES", "EDITOR"};
+    char said[64], *argv[] = {(char *)"sh", (char *)"-c", NULL, NULL};
+
+    (void)state;
+    argv[2] = (char *)"env | grep -c '=taste$'; env | grep -c '=kept$'";
+    for (size_t i = 0; i < sizeof(taste) / sizeof(taste[0]); i++)
+        setenv(taste[i], "taste", 1);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        setenv(kept[i], "kept", 1);
+    assert_int_equal(run_program(argv, RUN_ALL, 20, NULL, said, sizeof(said)), 0);
+    assert_string_equal(said, "0\n4\n");
+    for (size_t i = 0; i < sizeof(taste) / sizeof(taste[0]); i++)
+        assert_string_equal(getenv(taste[i]), "taste"); /* of this process nothing changes */
+}
+
 static void long_words_are_cut(void **state)
 {
     char said[8];
@@ -139,6 +161,7 @@ int main(void)
         cmocka_unit_test(its_end_and_last_words),
         cmocka_unit_test(its_first_words),
         cmocka_unit_test(all_its_words),
+        cmocka_unit_test(not_to_the_users_taste),
         cmocka_unit_test(long_words_are_cut),
         cmocka_unit_test(a_program_that_is_not_there),
         cmocka_unit_test(one_that_hangs_is_ended),
