@@ -9,6 +9,7 @@
 
 #include <slurm/spank.h>
 
+#include "bind.h"
 #include "step.h"
 
 SPANK_PLUGIN(berth, 1)
@@ -65,6 +66,10 @@ int slurm_spank_init(spank_t spank, int argc, char **argv)
     switch (spank_context()) {
     case S_CTX_LOCAL:
     case S_CTX_ALLOCATOR:
+        bind_note_left();
+        step_open(&step, argc, argv);
+        option_register(spank);
+        break;
     case S_CTX_REMOTE:
         step_open(&step, argc, argv);
         option_register(spank);

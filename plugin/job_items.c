@@ -10,6 +10,7 @@
 
 #include <slurm/slurm.h>
 
+#include "bind.h"
 #include "pin.h"
 #include "program.h"
 
@@ -104,19 +105,30 @@ static uint32_t env_number(char **env, const char *name)
     return number < NO_VAL ? (uint32_t)number : 0;
 }
 
+/* Reads who bound the tasks, and takes the note about it out of their environment. */
+static void read_binding(spank_t spank, char **env, struct wire_register *reg,
+                         struct job_texts *texts)
+{
+    const char *type = env_find(env, "SLURM_CPU_BIND_TYPE");
+    const char *list = env_find(env, "SLURM_CPU_BIND_LIST"), *left = env_find(env, BIND_LEFT);
+
+    reg->bound_by_hand = bind_by_hand(type, list, left);
+    if (reg->bound_by_hand)
+        bind_common(type, list, texts->bound_cpus, sizeof(texts->bound_cpus));
+    reg->bound_cpus = texts->bound_cpus;
+    if (left)
+        spank_unsetenv(spank, BIND_LEFT);
+}
+
 void job_items_read_program(spank_t spank, struct wire_register *reg, struct job_texts *texts,
                             unsigned limit_ms)
 {
     char **argv = NULL, **env = NULL;
     struct pin pin = {WIRE_PIN_UNREAD, ""}, said;
-    const char *binding;
     int argc = 0;
 
     if (spank_get_item(spank, S_JOB_ENV, &env) != ESPANK_SUCCESS)
         env = NULL;
-    /* Slurm sets this to map_cpu: or the like only when the user bound by hand. */
-    binding = env_find(env, "SLURM_CPU_BIND_TYPE");
-    reg->bound_by_hand = binding && (strstr(binding, "map_") || strstr(binding, "mask_"));
     reg->user_omp_threads = env_find(env, "OMP_NUM_THREADS") != NULL;
     reg->openmp_binds = wire_openmp_binds(env);
     /* S_JOB_ARRAY_ID is right in batch steps only; the others get their own job's number. */
@@ -134,6 +146,7 @@ void job_items_read_program(spank_t spank, struct wire_register *reg, struct job
         said = pin;
     reg->pin = said.pin;
     snprintf(reg->pin_by, sizeof(reg->pin_by), "%s", said.by);
+    read_binding(spank, env, reg, texts);
 }
 
 /* ---- an epilog ---- */

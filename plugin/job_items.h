@@ -10,7 +10,8 @@
 
 /* What a registration only points at. */
 struct job_texts {
-    char job_cores[WIRE_CORES_MAX], step_cores[WIRE_CORES_MAX], exe[PATH_MAX];
+    char job_cores[WIRE_CORES_MAX], step_cores[WIRE_CORES_MAX], bound_cpus[WIRE_CORES_MAX];
+    char exe[PATH_MAX];
     uint32_t group[WIRE_GROUPS_MAX];
 };
 

@@ -4,6 +4,7 @@
 noinst_LTLIBRARIES += spank_berth.la
 spank_berth_la_SOURCES = \
 	plugin/apply.c plugin/apply.h \
+	plugin/bind.c plugin/bind.h \
 	plugin/client.c plugin/client.h \
 	plugin/dispatch.c \
 	plugin/job_items.c plugin/job_items.h \

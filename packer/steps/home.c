@@ -31,6 +31,17 @@ static void keep_job_home(const struct packer *packer, struct step *fresh)
     }
 }
 
+/* A mask of all CPUs that the step has binds nobody. */
+static void loosen(struct step *step)
+{
+    struct wire_register *request = &step->request;
+    struct cpus cpus;
+
+    if (request->bound_cpus && request->bound_cpus[0] &&
+        cpus_parse(&cpus, request->bound_cpus) == 0 && cpus_subset(&step->body.step_home, &cpus))
+        request->bound_by_hand = false;
+}
+
 int home_find(struct packer *packer, struct step *step, struct berth_error *err)
 {
     enforce_forget(&packer->enforce, step->request.id); /* of a step of that name before it */
@@ -38,6 +49,7 @@ int home_find(struct packer *packer, struct step *step, struct berth_error *err)
     if (packer->enforce.way->locate(&packer->enforce, step->request.node, &step->body, err) < 0)
         return -1;
     keep_job_home(packer, step);
+    loosen(step);
     for (size_t i = 0; i < step->body.ntasks; i++)
         step->body.task[i].cpus = step->body.task[i].home;
     return 0;

@@ -6,7 +6,8 @@
 
 #include "packer/steps/packer.h"
 
-/* Finds the homes of a new step, whose tasks stand there. 0, or -1 and err when the step cannot be
+/* Finds the homes of a new step, whose tasks stand there, and whether it is bound by hand to a part
+ * of its home. 0, or -1 and err when the step cannot be
  * found on the node. */
 int home_find(struct packer *packer, struct step *step, struct berth_error *err);
 

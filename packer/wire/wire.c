@@ -141,6 +141,7 @@ static const struct json_field register_fields[] = {
     FIELD(register, shape, OPTIONAL),
     FIELD(register, nodes, OPTIONAL),
     FIELD(register, bound_by_hand, OPTIONAL),
+    LONG(bound_cpus, WIRE_CORES_MAX),
     FIELD(register, user_omp_threads, OPTIONAL),
     FIELD(register, asked, OPTIONAL),
     WORD(register, pin, OPTIONAL),
@@ -377,7 +378,7 @@ int wire_register_keep(struct wire_register *reg)
 {
     size_t groups = reg->ngroups * sizeof(reg->group[0]);
     char *kept = malloc(groups + text_size(reg->job_cores) + text_size(reg->step_cores) +
-                        text_size(reg->exe)),
+                        text_size(reg->bound_cpus) + text_size(reg->exe)),
          *text = kept + groups;
 
     if (!kept)
@@ -387,6 +388,7 @@ int wire_register_keep(struct wire_register *reg)
     reg->group = (const uint32_t *)(void *)kept;
     reg->job_cores = keep_text(reg->job_cores, &text);
     reg->step_cores = keep_text(reg->step_cores, &text);
+    reg->bound_cpus = keep_text(reg->bound_cpus, &text);
     reg->exe = keep_text(reg->exe, &text);
     reg->kept = kept;
     return 0;

@@ -180,6 +180,7 @@ struct wire_register {
     size_t ngroups;
     const uint32_t *group; /* [ngroups] its user's other groups */
     bool bound_by_hand;    /* the user gave --cpu-bind=map_... or mask_... */
+    const char *bound_cpus; /* the kernel's CPUs that are in all of his masks; "" not known */
     bool user_omp_threads; /* OMP_NUM_THREADS is the user's own */
     bool asked;            /* the user asked for the options; else they are the site's default */
     enum wire_pin pin;

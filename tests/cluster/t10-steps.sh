@@ -94,6 +94,39 @@ t10_what_a_user_bound_by_hand_is_left_alone() {
     stop a b
 }
 
+# nested SCRIPT [SRUN ARGUMENTS..]: what berth does with the step that SCRIPT, a task of srun's, starts by `inner [SRUN ARGUMENTS..]`.
+nested() {
+    local script=$1
+    shift
+    printf '#!/bin/sh\nexec %s explain --json --socket %s "$SLURM_JOB_ID.$SLURM_STEP_ID"\n' \
+        "$CLUSTER/bin/berthctl" "$CLUSTER/run/berthd.sock" >"$CLUSTER/out/explain"
+    chmod 755 "$CLUSTER/out/explain"
+    # shellcheck disable=SC2016 # the task's own shell
+    timeout 60 srun -n1 --overlap "$@" bash -c 'inner() { srun -n1 --overlap --contention-aware "$@" "$CLUSTER/out/explain"; }'"; $script" |
+        jq -r '.steps[0] | "\(.state), by hand \(.request.bound_by_hand)"'
+}
+
+# Slurm leaves SLURM_CPU_BIND=mask_cpu:.. in each task, and an srun there takes it for its own user's word.
+t10_what_an_outer_srun_left_is_nobodys_hand() {
+    same "in a shell of srun" "$(nested inner)" "placed, by hand false"
+    # shellcheck disable=SC2016 # the task's own variable
+    same "in one of two tasks" "$(nested '[ "$SLURM_PROCID" = 1 ] || inner' -n2)" "placed, by hand false"
+    same "without its environment" "$(nested 'inner --export=NONE')" "placed, by hand false"
+    same "bound there" "$(nested 'inner --cpu-bind=map_cpu:0')" "left, by hand true"
+    same "bound there, by what is set" "$(nested 'SLURM_CPU_BIND=map_cpu:0 inner')" "left, by hand true"
+    same "in a shell that was bound" "$(nested inner --cpu-bind=map_cpu:0)" "left, by hand true"
+    same "by a mask of all that it has" "$(nested 'inner --cpu-bind=mask_cpu:0x01')" "placed, by hand false"
+}
+
+t10_nor_is_it_in_a_job_that_was_submitted_there() {
+    printf '#!/bin/bash\n#SBATCH -n1 --output=/dev/null\nsrun --contention-aware "$@"\n' >"$CLUSTER/out/job.sh"
+    # shellcheck disable=SC2016 # the task's own shell
+    timeout 30 srun -n1 bash -c 'cd /tmp && sbatch "$@"' - "$CLUSTER/out/job.sh" "$STAND" inner
+    running inner
+    same "state" "$(explained inner .state)" placed
+    touch "$CLUSTER/out/inner.stop"
+}
+
 t10_observe_moves_nothing_but_says_what_it_would() {
     knows turtle 10
     knows devil 20000

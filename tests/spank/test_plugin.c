@@ -549,6 +549,60 @@ static void test_requests(void **state)
     bench_stop(&bench);
 }
 
+static void set_binding(const char *all, const char *verbose, const char *type, const char *list)
+{
+    setenv("SLURM_CPU_BIND", all, 1);
+    setenv("SLURM_CPU_BIND_VERBOSE", verbose, 1);
+    setenv("SLURM_CPU_BIND_TYPE", type, 1);
+    setenv("SLURM_CPU_BIND_LIST", list, 1);
+}
+
+/* Runs a step whose srun was called in a task of another: what the outer one left is in srun's
+ * environment, what srun makes of it and of its user's words in the step's. Says whether berthd was
+ * told that the user bound it by hand, and to what. */
+static bool nested_by_hand(const char *type, const char *list, char cpus[64])
+{
+    static char type_is[64], list_is[64], left_is[128];
+    struct wire_request request[2];
+    struct bench bench;
+    bool by_hand;
+
+    bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+    set_binding("quiet,mask_cpu:0x1,0x2", "quiet", "mask_cpu:", "0x1,0x2");
+    bench.host.context = S_CTX_LOCAL;
+    assert_int_equal(host_call(&bench.host, "slurm_spank_init", -1), 0);
+    snprintf(left_is, sizeof(left_is), "SLURM_BERTH_BIND_LEFT=%s",
+             getenv("SLURM_BERTH_BIND_LEFT"));
+    snprintf(type_is, sizeof(type_is), "SLURM_CPU_BIND_TYPE=%s", type);
+    snprintf(list_is, sizeof(list_is), "SLURM_CPU_BIND_LIST=%s", list);
+    bench.host.context = S_CTX_REMOTE;
+    bench.host.env[1] = type_is;
+    bench.host.env[2] = list_is;
+    bench.host.env[3] = left_is;
+    host_run_step(&bench.host);
+    assert_int_equal(fake_requests(&bench.fake, 2, request, 2), 2);
+    by_hand = request[0].reg.bound_by_hand;
+    snprintf(cpus, 64, "%s", request[0].reg.bound_cpus);
+    for (size_t i = 0; bench.host.env[i]; i++) /* a note that no task needs */
+        assert_null(strstr(bench.host.env[i], "BIND_LEFT"));
+    wire_request_clear(&request[0]);
+    bench_stop(&bench);
+    return by_hand;
+}
+
+static void test_nested_srun(void **state)
+{
+    char cpus[64];
+
+    (void)state;
+    assert_false(nested_by_hand("mask_cpu:", "0x1,0x2", cpus));
+    assert_false(nested_by_hand("mask_cpu:", "1,2", cpus));
+    assert_true(nested_by_hand("mask_cpu:", "0xff", cpus)); /* given to the inner srun */
+    assert_string_equal(cpus, "0-7");
+    assert_true(nested_by_hand("map_cpu:", "0", cpus));
+    assert_string_equal(cpus, "");
+}
+
 static void kill_last(const struct host *host)
 {
     kill(host->pid[host->tasks - 1], SIGKILL);
@@ -865,6 +919,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_omp_threads),
         cmocka_unit_test(test_runtime),
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_nested_srun),
         cmocka_unit_test(test_worst_status),
         cmocka_unit_test(test_twice),
         cmocka_unit_test(test_whose_word),

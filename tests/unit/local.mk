@@ -215,6 +215,7 @@ unit_programs = \
 	tests/unit/place/test_search \
 	tests/unit/place/test_reason \
 	tests/unit/place/test_threads \
+	tests/unit/plugin/test_bind \
 	tests/unit/plugin/test_options \
 	tests/unit/plugin/test_preload \
 	tests/unit/plugin/test_pin \
@@ -367,6 +368,7 @@ tests_unit_plugin_test_preload_SOURCES = tests/unit/plugin/test_preload.c plugin
 tests_unit_plugin_test_preload_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_unit_plugin_test_pin_SOURCES = tests/unit/plugin/test_pin.c plugin/pin.c plugin/pin_program.c
 tests_unit_plugin_test_program_SOURCES = tests/unit/plugin/test_program.c plugin/pin_program.c plugin/program.c
+tests_unit_plugin_test_bind_SOURCES = tests/unit/plugin/test_bind.c plugin/bind.c
 tests_unit_plugin_test_program_LDFLAGS = -Wl,--wrap=_exit
 tests_unit_plugin_test_options_SOURCES = tests/unit/plugin/test_options.c plugin/options.c
 tests_unit_tasks_test_bounded_LDADD = $(TASKS_TESTED)

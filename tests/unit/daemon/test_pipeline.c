@@ -371,6 +371,28 @@ static void test_pinned_script_waits(void **state)
     assert_int_equal(pool_count(&f->packer.pool), 0);
 }
 
+/* A mask of all CPUs of the step binds nobody; one of a part of them, or another's, does. */
+static void test_bound_to_all(void **state)
+{
+    static const struct {
+        const char *cpus;
+        bool left;
+    } row[] = {{"", true}, {"0", true}, {"0-1", false}, {"0-31", false}, {"2-31", true}};
+    struct fixture *f = *state;
+
+    for (uint32_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        struct wire_register request = fixture_request(1, i, "0-1", "0-1", 1, "low");
+        struct step *step;
+
+        request.bound_by_hand = true;
+        request.bound_cpus = row[i].cpus;
+        step = fixture_start(f, request);
+        assert_int_equal(step->state, row[i].left ? STEP_LEFT : STEP_PLACED);
+        assert_int_equal(step->request.bound_by_hand, row[i].left);
+        fixture_end(f, 1, i);
+    }
+}
+
 static void test_foreign_cpus_left_alone(void **state)
 {
     struct fixture *f = *state;
@@ -1304,6 +1326,7 @@ int main(void)
         test(test_left_alone),
         test(test_pinned_stays),
         test(test_pinned_script_waits),
+        test(test_bound_to_all),
         test(test_foreign_cpus_left_alone),
         test(test_refused),
         test(test_refused_is_told),

@@ -51,6 +51,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                 .ngroups = 2,
                                 .group = groups,
                                 .bound_by_hand = true,
+                                .bound_cpus = "0-2,1000",
                                 .user_omp_threads = true,
                                 .asked = true,
                                 .pin = WIRE_PIN_ENVIRONMENT,
@@ -137,6 +138,7 @@ static void assert_same_register(const struct wire_register *a, const struct wir
     assert_int_equal(a->ngroups, b->ngroups);
     assert_memory_equal(a->group, b->group, a->ngroups * sizeof(a->group[0]));
     assert_int_equal(a->bound_by_hand, b->bound_by_hand);
+    assert_string_equal(a->bound_cpus, b->bound_cpus);
     assert_int_equal(a->user_omp_threads, b->user_omp_threads);
     assert_int_equal(a->asked, b->asked);
     assert_int_equal(a->pin, b->pin);
