@@ -70,6 +70,21 @@ static void read_groups(spank_t spank, struct wire_register *reg, uint32_t *grou
     reg->group = group;
 }
 
+/* Slurm tells a plugin no component of a heterogeneous step; its slurmstepd has it in its title. */
+static void read_component(struct wire_step_id *id)
+{
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    struct wire_step_id titled;
+    char title[128] = "";
+
+    if (!file)
+        return;
+    if (fread(title, 1, sizeof(title) - 1, file) > 0 && wire_step_of_title(title, &titled) == 0 &&
+        titled.job == id->job && wire_step_number(titled.step) == id->step)
+        *id = titled;
+    fclose(file);
+}
+
 int job_items_read(spank_t spank, struct wire_register *reg, struct job_texts *texts,
                    size_t *ntasks, struct berth_error *err)
 {
@@ -83,6 +98,7 @@ int job_items_read(spank_t spank, struct wire_register *reg, struct job_texts *t
         spank_get_item(spank, S_JOB_GID, &gid) != ESPANK_SUCCESS ||
         spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &count) != ESPANK_SUCCESS)
         return berth_error_set(err, "Slurm does not say which step this is");
+    read_component(&reg->id);
     reg->uid = uid;
     reg->gid = gid;
     *ntasks = count;

@@ -46,7 +46,8 @@ static int64_t apart_ms(const struct report_row *a, const struct report_row *b)
  * step, on another node. Slurm's own steps last as long as the job. */
 static bool fits(const struct report_row *row, const struct report_row *known)
 {
-    int32_t a = (int32_t)row->id.step, b = (int32_t)known->id.step;
+    int32_t a = (int32_t)wire_step_number(row->id.step);
+    int32_t b = (int32_t)wire_step_number(known->id.step);
     int64_t later_ms = row->start_ms - known->start_ms;
 
     if (!is_of_job(row, known) || apart_ms(row, known) > FAR_MS)

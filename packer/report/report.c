@@ -165,7 +165,10 @@ static int compare_step(const struct report_row *a, const struct report_row *b)
 {
     int order = compare_job(a, b);
 
-    return order ? order : by_number((int32_t)a->id.step, (int32_t)b->id.step);
+    if (order == 0)
+        order = by_number((int32_t)wire_step_number(a->id.step),
+                          (int32_t)wire_step_number(b->id.step));
+    return order ? order : by_number(a->id.step, b->id.step);
 }
 
 static int compare(const void *a, const void *b)

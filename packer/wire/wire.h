@@ -158,6 +158,19 @@ struct wire_step_id {
     uint32_t job, step;
 };
 
+/* A component of a heterogeneous step (srun A : B) is a step of its own, with a cgroup, slurmstepds
+ * and tasks of its own, and Slurm calls it 0+1: it is one number here, beyond all that Slurm gives to
+ * steps (16 million in a job, 128 components). Returns that number, or UINT32_MAX where there is
+ * none. */
+uint32_t wire_step_component(uint32_t step, uint32_t component);
+
+/* Returns the number by which srun counts the step: of a component that of the whole. */
+uint32_t wire_step_number(uint32_t step);
+
+/* Reads the title of a slurmstepd, "slurmstepd: [4711.0+1]" or with other words behind a blank. 0, or
+ * -1: it is none. */
+int wire_step_of_title(const char *title, struct wire_step_id *id);
+
 /* What names all steps of the node, where a job or its steps can be named. */
 #define WIRE_ALL ((struct wire_step_id){UINT32_MAX, UINT32_MAX})
 
@@ -316,7 +329,7 @@ void wire_answer_clear(struct wire_answer *answer);
 
 /* ---- names ---- */
 
-/* "4711.0", "4711.batch", "4711.interactive"; "4711" when step is UINT32_MAX. */
+/* "4711.0", "4711.0+1", "4711.batch", "4711.interactive"; "4711" when step is UINT32_MAX. */
 #define WIRE_STEP_NAME_MAX 32
 void wire_step_name(struct wire_step_id id, char name[WIRE_STEP_NAME_MAX]);
 

@@ -22,6 +22,29 @@ static const struct {
 
 #define SPECIAL_STEPS (sizeof(special_step) / sizeof(special_step[0]))
 
+/* The first bit, 7 bits of the component and 24 of the step; below Slurm's own numbers. */
+#define HET_FIRST 0x80000000u
+#define HET_END 0xff000000u
+#define HET_SHIFT 24
+#define HET_STEPS (1u << HET_SHIFT)
+
+uint32_t wire_step_component(uint32_t step, uint32_t component)
+{
+    if (step >= HET_STEPS || component >= (HET_END - HET_FIRST) >> HET_SHIFT)
+        return UINT32_MAX;
+    return HET_FIRST | component << HET_SHIFT | step;
+}
+
+static bool is_component(uint32_t step)
+{
+    return step >= HET_FIRST && step < HET_END;
+}
+
+uint32_t wire_step_number(uint32_t step)
+{
+    return is_component(step) ? step % HET_STEPS : step;
+}
+
 void wire_step_name(struct wire_step_id id, char name[WIRE_STEP_NAME_MAX])
 {
     if (id.step == UINT32_MAX) {
@@ -33,7 +56,11 @@ void wire_step_name(struct wire_step_id id, char name[WIRE_STEP_NAME_MAX])
             snprintf(name, WIRE_STEP_NAME_MAX, "%u.%s", id.job, special_step[i].name);
             return;
         }
-    snprintf(name, WIRE_STEP_NAME_MAX, "%u.%u", id.job, id.step);
+    if (is_component(id.step))
+        snprintf(name, WIRE_STEP_NAME_MAX, "%u.%u+%u", id.job, id.step % HET_STEPS,
+                 (id.step - HET_FIRST) >> HET_SHIFT);
+    else
+        snprintf(name, WIRE_STEP_NAME_MAX, "%u.%u", id.job, id.step);
 }
 
 /* Read a whole unsigned number of digits only. */
@@ -52,14 +79,35 @@ static int parse_u32(const char *text, uint32_t *number)
     return 0;
 }
 
+/* Reads "0+1". */
+static int parse_component(const char *text, const char *plus, uint32_t *step)
+{
+    uint32_t whole, component, number;
+    char digits[16];
+
+    if ((size_t)(plus - text) >= sizeof(digits))
+        return -1;
+    memcpy(digits, text, (size_t)(plus - text));
+    digits[plus - text] = '\0';
+    if (parse_u32(digits, &whole) < 0 || parse_u32(plus + 1, &component) < 0)
+        return -1;
+    number = wire_step_component(whole, component);
+    if (number == UINT32_MAX)
+        return -1;
+    *step = number;
+    return 0;
+}
+
 static int parse_step(const char *text, uint32_t *step)
 {
+    const char *plus = strchr(text, '+');
+
     for (size_t i = 0; i < SPECIAL_STEPS; i++)
         if (strcmp(text, special_step[i].name) == 0) {
             *step = special_step[i].step;
             return 0;
         }
-    return parse_u32(text, step);
+    return plus ? parse_component(text, plus, step) : parse_u32(text, step);
 }
 
 int wire_step_parse(const char *text, struct wire_step_id *id)
@@ -80,6 +128,23 @@ int wire_step_parse(const char *text, struct wire_step_id *id)
 wrong:
     errno = EINVAL;
     return -1;
+}
+
+int wire_step_of_title(const char *title, struct wire_step_id *id)
+{
+    static const char before[] = "slurmstepd: [";
+    char name[WIRE_STEP_NAME_MAX];
+    size_t length;
+
+    if (strncmp(title, before, strlen(before)) != 0)
+        return -1;
+    title += strlen(before);
+    length = strcspn(title, "] ");
+    if (!title[length] || length >= sizeof(name))
+        return -1;
+    memcpy(name, title, length);
+    name[length] = '\0';
+    return strchr(name, '.') ? wire_step_parse(name, id) : -1;
 }
 
 /* Append ",WORD" (or "WORD" as the first) to text[size]. */

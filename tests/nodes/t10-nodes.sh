@@ -50,6 +50,27 @@ ended() {
     finish "$1"
 }
 
+# state_of STEP NODE-SOCKET: what the node's berthd does with it.
+state_of() {
+    "$CLUSTER/bin/berthctl" explain --json --here --socket "$2" "$1" | jq -r '.steps[0] | "\(.id) \(.state)"'
+}
+
+# The components of `srun A : B` run on nodes of their own, and Slurm calls them 0+0 and 0+1.
+t10_components_of_a_heterogeneous_step_are_placed() {
+    local first second
+    batch h -N2 -n2 <<<"srun -N1 -n1 --contention-aware $STAND first : -N1 -n1 --contention-aware $STAND h"
+    wait_for 20 test -s "$CLUSTER/out/h.1.pid" || fail "no second component"
+    running first
+    JOB=$(cat "$CLUSTER/out/h.job")
+    first=$CLUSTER/run/berthd.sock second=$OTHER/run/berthd.sock
+    same "the first component" "$(state_of "$JOB.0+0" "$first")" "$JOB.0+0 placed"
+    same "the second component" "$(state_of "$JOB.0+1" "$second")" "$JOB.0+1 placed"
+    touch "$CLUSTER/out/first.stop"
+    ended h
+    eventually "records" "2 2" records "$JOB"
+    same "steps of the report" "$(report -j "$JOB" --json | jq -c '[.jobs[0].steps[].job_id] | sort')" "[\"$JOB.0+0\",\"$JOB.0+1\"]"
+}
+
 t10_a_job_over_both_nodes_adds_up() {
     over_both a
     drawn 1000000 2000000

@@ -25,6 +25,9 @@ static void test_step_names(void **state)
     } cases[] = {
         {{4711, 0}, "4711.0"},
         {{4711, UINT32_MAX}, "4711"},
+        {{4711, 0x80000000u}, "4711.0+0"},
+        {{4711, 0x81000000u}, "4711.0+1"},
+        {{4711, 0xfeffffffu}, "4711.16777215+126"},
         {{0, WIRE_STEP_BATCH}, "0.batch"},
         {{1, WIRE_STEP_EXTERN}, "1.extern"},
         {{UINT32_MAX, WIRE_STEP_INTERACTIVE}, "4294967295.interactive"},
@@ -61,6 +64,13 @@ static void test_step_parse_refuses(void **state)
                                         "4294967296",
                                         "1.4294967296",
                                         "1.-1",
+                                        "1.0+",
+                                        "1.+1",
+                                        "1.0+1+1",
+                                        "1.0+127",
+                                        "1.16777216+0",
+                                        "1.batch+0",
+                                        "1.0000000000000000+0",
                                         "0x10",
                                         "1..0",
                                         "99999999999999999999",
@@ -78,6 +88,43 @@ static void test_step_parse_refuses(void **state)
             fail_msg("'%s' was taken", wrong[i]);
         assert_int_equal(errno, EINVAL);
         assert_int_equal(id.job, 7);
+    }
+}
+
+static void test_components(void **state)
+{
+    (void)state;
+    assert_int_equal(wire_step_number(wire_step_component(7, 126)), 7);
+    assert_int_equal(wire_step_number(7), 7);
+    assert_int_equal(wire_step_number(WIRE_STEP_BATCH), WIRE_STEP_BATCH);
+    assert_int_equal(wire_step_component(7, 127), UINT32_MAX);
+    assert_int_equal(wire_step_component(1u << 24, 0), UINT32_MAX);
+}
+
+static void test_title(void **state)
+{
+    static const struct {
+        const char *title, *name;
+    } row[] = {{"slurmstepd: [4711.0]", "4711.0"},
+               {"slurmstepd: [4711.3+1]", "4711.3+1"},
+               {"slurmstepd: [4711.batch]", "4711.batch"},
+               {"slurmstepd: [4711.0 task_0]", "4711.0"},
+               {"slurmstepd: [4711]", NULL},
+               {"slurmstepd: [4711.0", NULL},
+               {"slurmstepd: []", NULL},
+               {"/usr/sbin/slurmstepd", NULL},
+               {"", NULL}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        char name[WIRE_STEP_NAME_MAX];
+        struct wire_step_id id;
+
+        assert_int_equal(wire_step_of_title(row[i].title, &id), row[i].name ? 0 : -1);
+        if (!row[i].name)
+            continue;
+        wire_step_name(id, name);
+        assert_string_equal(name, row[i].name);
     }
 }
 
@@ -228,6 +275,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_step_names),
         cmocka_unit_test(test_step_parse_refuses),
+        cmocka_unit_test(test_components),
+        cmocka_unit_test(test_title),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_options_cut),
         with_file(test_hash),

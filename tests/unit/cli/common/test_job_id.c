@@ -29,6 +29,7 @@ static void test_names(void **state)
         {"3_0.interactive", {3, 0, NONE, WIRE_STEP_INTERACTIVE, false}, "3_0"},
         {"3+1", {3, NONE, 1, ALL, false}, "3+1"},
         {"3+1.0", {3, NONE, 1, 0, false}, "3+1"},
+        {"3.7+1", {3, NONE, NONE, 0x81000007, false}, "3"}, /* of a heterogeneous step */
         {"3+0.7", {3, NONE, NONE, 7, false}, "3"},
         {"4294967294_4294967294.4294967289",
          {4294967294, 4294967294, NONE, 4294967289, false},
