@@ -146,7 +146,6 @@ void job_items_read_program(spank_t spank, struct wire_register *reg, struct job
     if (spank_get_item(spank, S_JOB_ENV, &env) != ESPANK_SUCCESS)
         env = NULL;
     reg->user_omp_threads = env_find(env, "OMP_NUM_THREADS") != NULL;
-    reg->openmp_binds = wire_openmp_binds(env);
     /* S_JOB_ARRAY_ID is right in batch steps only; the others get their own job's number. */
     reg->array_job = env_number(env, "SLURM_ARRAY_JOB_ID");
     reg->array_task = reg->array_job ? env_number(env, "SLURM_ARRAY_TASK_ID") : 0;

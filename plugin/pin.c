@@ -8,7 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* A variable of the environment, and the words with which its value says something, or nothing. */
+/* A variable of the environment, and the words with which its value says something, or nothing. The
+ * first one of the table counts that says something. */
 struct variable {
     const char *name; /* one that ends with '*' is the beginning of many */
     enum wire_pin pin;
@@ -76,17 +77,30 @@ static bool says(const struct variable *variable, const char *value)
     return found == (variable->which == ONLY);
 }
 
+/* Returns the first entry by which the variable says something; NULL: there is none. */
+static const char *find(char *const *env, const struct variable *variable)
+{
+    for (; env && *env; env++) {
+        const char *value = value_of(*env, variable->name);
+
+        if (value && says(variable, value))
+            return *env;
+    }
+    return NULL;
+}
+
 struct pin pin_of_environment(char *const *env)
 {
     struct pin pin = {WIRE_PIN_NONE, ""};
-    const char *value;
 
-    for (; env && *env; env++)
-        for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
-            if ((value = value_of(*env, variables[i].name)) && says(&variables[i], value)) {
-                pin.pin = variables[i].pin;
-                snprintf(pin.by, sizeof(pin.by), "%.*s", (int)strcspn(*env, "="), *env);
-                return pin;
-            }
+    for (size_t i = 0; pin.pin == WIRE_PIN_NONE && i < sizeof(variables) / sizeof(variables[0]);
+         i++) {
+        const char *entry = find(env, &variables[i]);
+
+        if (!entry)
+            continue;
+        pin.pin = variables[i].pin;
+        snprintf(pin.by, sizeof(pin.by), "%.*s", (int)strcspn(entry, "="), entry);
+    }
     return pin;
 }

@@ -191,7 +191,7 @@ static int free_task(struct packer *packer, const struct step *step, groups_keep
 int groups_undo(struct packer *packer, const struct step *step, groups_keep *keep,
                 struct berth_error *err)
 {
-    if (step->request.openmp_binds)
+    if (step->request.pin == WIRE_PIN_ENVIRONMENT)
         return 0;
     for (int round = 0; round < ENFORCE_ROUNDS; round++) {
         pid_t *pid = NULL;

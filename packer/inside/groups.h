@@ -7,7 +7,7 @@
  * stays. So what was before is the same for all that are bound, and needs no list: all of the
  * task's CPUs. It takes that nobody stands on exactly one part before; who comes to do so later by
  * himself is told by the part, which is another one than berth gave him (groups_keep), or by his
- * program's OpenMP library (openmp_binds of its registration). */
+ * program's OpenMP library (the pin of its registration). */
 #ifndef BERTH_INSIDE_GROUPS_H
 #define BERTH_INSIDE_GROUPS_H
 

@@ -30,7 +30,7 @@
 struct deal {
     const struct thread_list *list;
     const long *task_of; /* [list->n] */
-    bool openmp_binds; /* all of them */
+    bool binds; /* a run-time of the step binds all of them */
     size_t task, n;
     struct groups groups;
     struct shuffle_thread thread[THREADS];
@@ -153,7 +153,7 @@ static void collect(struct deal *deal, struct inside_shuffle *shuffle)
         if (deal->task_of[i] != (long)deal->task || enforce_get_affinity(times->tid, &now) < 0)
             continue;
         is = groups_look(&deal->groups, &now, &thread->at);
-        own = is == GROUPS_BOUND || deal->openmp_binds ||
+        own = is == GROUPS_BOUND || deal->binds ||
               (is == GROUPS_IN && is_own(shuffle, times->tid, thread->at));
         thread->lock = lock_of(times, shuffle->burst.seconds);
         deal->in[deal->n] = is == GROUPS_IN && !own;
@@ -271,7 +271,7 @@ static bool deal_all(const struct packer *packer, const struct step *step,
     if (dealt) {
         deal->list = list;
         deal->task_of = task_of;
-        deal->openmp_binds = step->request.openmp_binds;
+        deal->binds = step->request.pin == WIRE_PIN_ENVIRONMENT;
         deal->nleft = 0;
     }
     for (size_t task = 0; dealt && task < step->body.ntasks; task++) {

@@ -4,6 +4,5 @@ libwire_la_SOURCES += \
 	packer/wire/wire_client.c packer/wire/wire_client.h \
 	packer/wire/wire_identity.c packer/wire/wire_identity.h \
 	packer/wire/wire_names.c \
-	packer/wire/wire_openmp.c \
 	packer/wire/wire_records.c packer/wire/wire_records.h \
 	packer/wire/wire_shape.c

@@ -146,7 +146,6 @@ static const struct json_field register_fields[] = {
     FIELD(register, asked, OPTIONAL),
     WORD(register, pin, OPTIONAL),
     FIELD(register, pin_by, OPTIONAL),
-    FIELD(register, openmp_binds, OPTIONAL),
     AMOUNT(register, began_s),
     JSON_NESTED(struct wire_register, "options", options, REQUIRED, options_fields),
     JSON_END,

@@ -198,7 +198,6 @@ struct wire_register {
     bool asked;            /* the user asked for the options; else they are the site's default */
     enum wire_pin pin;
     char pin_by[WIRE_PIN_MAX]; /* the variable, function or program that says so; "" */
-    bool openmp_binds;     /* wire_openmp_binds() of the step's environment; false: also unknown */
     struct wire_options
         options; /* mode off: a step of a pool job that did not opt in, its cores leave the pool */
     double began_s; /* CLOCK_MONOTONIC, when its tasks were there; 0: not said, it is now */
@@ -349,9 +348,5 @@ int wire_program_hash(const char *path, char hash[WIRE_HASH_MAX]);
  * digits (XXH3 of the shape) where it is longer than 63 characters. Printable ASCII only. The first
  * 4 KiB of a longer shape count. It ends before argv[argc], or before a NULL. */
 void wire_args_shape(int argc, char *const *argv, char shape[WIRE_SHAPE_MAX]);
-
-/* Says whether an environment (NULL at its end; NULL: none) asks an OpenMP library to bind threads:
- * OMP_PROC_BIND, which comes before all others, or a list of places. */
-bool wire_openmp_binds(char *const *env);
 
 #endif

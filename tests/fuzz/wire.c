@@ -14,8 +14,10 @@ static const char *const request_seeds[] = {
     "\"shape\":\"-n # "
     "--in=/.mtx\",\"account\":\"physics\",\"qos\":\"high\",\"partition\":\"long\",\"job_name\":\"a "
     "job\",\"cluster\":\"north\",\"nodes\":2,\"groups\":[10,4294967295],"
-    "\"bound_by_hand\":false,\"user_omp_threads\":false,\"openmp_binds\":true,"
-    "\"options\":{\"mode\":\"auto\",\"isolate\":false,\"edp\":true,\"size\":false,\"require\":false,\"verbose\":true,"
+    "\"bound_by_hand\":false,\"user_omp_threads\":false,\"asked\":true,\"pin\":\"environment\","
+    "\"pin_by\":\"OMP_PLACES\","
+    "\"options\":{\"mode\":\"auto\",\"isolate\":false,\"edp\":true,\"size\":false,\"require\":"
+    "false,\"verbose\":true,"
     "\"policy\":\"di\",\"cores_min\":1,\"cores_max\":8,\"max_slowdown_pct\":12.5,\"size_loss_pct\":"
     "4,\"mem\":\"bind\","
     "\"tag\":\"a.b-c_d\"},\"tasks\":[[0,4242],[1,4243]]}\n",

@@ -528,7 +528,7 @@ static void test_requests(void **state)
     assert_int_equal(reg->group[WIRE_GROUPS_MAX - 1], 100 + WIRE_GROUPS_MAX - 1);
     assert_true(reg->bound_by_hand);
     assert_false(reg->user_omp_threads);
-    assert_true(reg->openmp_binds);
+    assert_int_equal(reg->pin, WIRE_PIN_ENVIRONMENT);
     assert_int_equal(reg->options.mode, WIRE_MODE_OBSERVE);
     assert_string_equal(reg->options.tag, "x");
     assert_int_equal(reg->ntasks, 2);

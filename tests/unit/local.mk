@@ -303,7 +303,6 @@ unit_programs = \
 	tests/unit/wire/test_wire \
 	tests/unit/wire/test_wire_client \
 	tests/unit/wire/test_wire_names \
-	tests/unit/wire/test_wire_openmp \
 	tests/unit/wire/test_wire_shape
 check_PROGRAMS += $(unit_programs)
 

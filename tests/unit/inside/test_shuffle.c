@@ -312,7 +312,7 @@ static void test_openmp(void **state)
     struct step *step = start(f);
     struct berth_error err = {""};
 
-    step->request.openmp_binds = true;
+    step->request.pin = WIRE_PIN_ENVIRONMENT;
     set(3, "1");
     assert_int_equal(burst(f, step, teams, &err), 1);
     assert_int_equal(step->inside.run->shuffle.bound, THREADS);

@@ -50,6 +50,8 @@ static void test_environment(void **state)
         {"CUDA_VISIBLE_DEVICES=0", WIRE_PIN_DEVICE, "CUDA_VISIBLE_DEVICES"},
     };
 
+    char *both[] = {(char *)"SLURM_JOB_GPUS=0", (char *)"OMP_PLACES=cores", NULL};
+
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char *env[] = {(char *)"PATH=/bin", (char *)cases[i].entry, NULL};
@@ -59,6 +61,7 @@ static void test_environment(void **state)
             fail_msg("%s: %d '%s'", cases[i].entry, pin.pin, pin.by);
     }
     assert_int_equal(pin_of_environment(NULL).pin, WIRE_PIN_NONE);
+    assert_int_equal(pin_of_environment(both).pin, WIRE_PIN_ENVIRONMENT);
 }
 
 /* ---- programs ---- */

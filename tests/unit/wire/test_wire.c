@@ -56,7 +56,6 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                 .asked = true,
                                 .pin = WIRE_PIN_ENVIRONMENT,
                                 .pin_by = "OMP_PROC_BIND",
-                                .openmp_binds = true,
                                 .ntasks = ntasks,
                                 .task = task};
 
@@ -143,7 +142,6 @@ static void assert_same_register(const struct wire_register *a, const struct wir
     assert_int_equal(a->asked, b->asked);
     assert_int_equal(a->pin, b->pin);
     assert_string_equal(a->pin_by, b->pin_by);
-    assert_int_equal(a->openmp_binds, b->openmp_binds);
     assert_same_options(&a->options, &b->options);
     assert_int_equal(a->ntasks, b->ntasks);
     for (size_t i = 0; i < a->ntasks; i++) {
@@ -495,7 +493,6 @@ static void test_register_fields(void **state)
         {"\"pin\":\"glue\"", "pin: 'glue' is none of"},
         {"\"pin_by\":\"0123456789012345678901234567890123456789012345678\"",
          "pin_by: 0 to 47 bytes"},
-        {"\"openmp_binds\":2", "openmp_binds: boolean"},
         {"\"options\":null", "options: missing"},
         {"\"options\":[]", "options: object"},
         {"\"options\":{}", "options.mode: missing"},
