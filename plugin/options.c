@@ -238,6 +238,8 @@ static const struct word words[] = {
     {"shuffle", FLAG(shuffle), .help = "its threads into packages by how long they wait for locks"},
     {"adapt", FLAG(adapt),
      .help = "with overlapping steps of the job that ask for it, too: all cores or a part each"},
+    {"nocount", FLAG(nocount),
+     .help = "leave the hardware counters to perf, PAPI, LIKWID or VTune"},
     {"prefetch", .names = wire_prefetch_name + 1, .nnames = WIRE_PREFETCHES - 1,
      .set = set_prefetch,
      .help =

@@ -147,7 +147,7 @@ struct counters_step *counters_attach(struct counters *counters,
     struct berth_error err;
 
     for (size_t i = 0; step && i < BACKENDS; i++) {
-        if (!counters->used[i])
+        if (!counters->used[i] || (target->nocount && backends[i]->hardware))
             continue;
         step->attached[i] =
             backends[i]->attach(counters->state[i], target, &step->of[i], &err) == 0;

@@ -68,6 +68,7 @@ struct counters_target {
     const struct enforce_step *body;   /* id, cgroup, tasks */
     const char *name;                  /* its tag, else its program's base name, else "" */
     struct cpus cpus;                  /* where its tasks may run now */
+    bool nocount;                      /* no hardware counter is used for it */
     double elapsed_s;                  /* since it was registered */
     const struct enforce_pids *listed; /* its processes as they were just found; NULL: nobody has
                                           looked */
@@ -86,6 +87,7 @@ struct lock_time; /* counters/lock_time.h */
 
 struct counters_backend {
     const char *name;
+    bool hardware;       /* it uses hardware counters, which others may want */
     const char *without; /* what is not known where it is absent, for `berthctl doctor`; NULL: the
                             doctor tells of it only where it is used */
 

@@ -403,6 +403,7 @@ static int perf_cgroup_fd(void *step)
 }
 
 const struct counters_backend counters_perf = {.name = "perf",
+                                               .hardware = true,
                                                .without =
                                                    "miss rates come from the profile store alone",
                                                .open = perf_backend_open,

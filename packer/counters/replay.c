@@ -178,6 +178,7 @@ static void replay_detach(void *state, void *step)
 
 const struct counters_backend counters_replay = {
     .name = "replay",
+    .hardware = true, /* that is what it plays */
     .open = replay_open,
     .close = replay_close,
     .attach = replay_attach,

@@ -114,6 +114,14 @@ static void add_inside(struct warning *warning, const struct packer *packer,
     } while (i > 0);
 }
 
+static void add_nocount(struct warning *warning, const struct packer *packer,
+                        const struct step *step)
+{
+    if (step->request.options.nocount &&
+        !(counters_can(packer->counters) & 1u << COUNTER_INSTRUCTIONS))
+        add(warning, "nocount", "nothing here uses hardware counters");
+}
+
 /* Mutexes are handed on within a memory node, or a cache, before another one has them. */
 static void add_cohorts(struct warning *warning, const struct packer *packer,
                         const struct step *step)
@@ -171,6 +179,7 @@ void warning_write(const struct packer *packer, const struct step *step, char *t
     add_flexible(&warning, step);
     add_inside(&warning, packer, step);
     add_cohorts(&warning, packer, step);
+    add_nocount(&warning, packer, step);
     add_refused(&warning, step);
     add_priority(&warning, packer, step);
 }

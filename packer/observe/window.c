@@ -22,6 +22,7 @@ static struct counters_target target_of(const struct step *step)
 
     enforce_union(&step->body, ENFORCE_PLACE, &target.cpus);
     target.elapsed_s = clock_s() - step->started_mono_s;
+    target.nocount = step->request.options.nocount;
     return target;
 }
 

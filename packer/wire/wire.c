@@ -118,6 +118,7 @@ static const struct json_field options_fields[] = {
     FIELD(options, tranquil, OPTIONAL),
     FIELD(options, shuffle, OPTIONAL),
     FIELD(options, adapt, OPTIONAL),
+    FIELD(options, nocount, OPTIONAL),
     WORD(options, prefetch, OPTIONAL),
     FIELD(options, tag, OPTIONAL),
     JSON_END,

@@ -92,6 +92,7 @@ struct wire_options {
     bool tranquil;               /* memory and slices by how evenly it runs */
     bool shuffle;                /* threads that wait for the same lock into one package */
     bool adapt; /* beside steps of its job on the same cores: all cores or parts, by ADAPT */
+    bool nocount; /* its hardware counters are left to its user's own tools */
     enum wire_prefetch prefetch; /* its cores' hardware prefetchers; none: as they are */
     char tag[64];                /* "" not given; [A-Za-z0-9._-]+ */
 };

@@ -552,7 +552,7 @@ err_is 'berthctl: 4799: no such step here (ended steps are remembered: the last 
 works=$?
 [ $works -le 1 ] || fail "doctor: exit status $works"
 out_has "^{\"works\":$([ $works -eq 0 ] && echo true || echo false),\"missing\":\["
-for row in privileges configuration slurm kernel topology numa cgroup counters:\ perf counters:\ resctrl counters:\ software meters:\ powercap meters:\ perf meters:\ hwmon meters resctrl enforcement valgrind profiles berthd; do
+for row in privileges configuration slurm kernel topology numa cgroup counters:\ perf counters:\ resctrl counters:\ software nmi\ watchdog meters:\ powercap meters:\ perf meters:\ hwmon meters resctrl enforcement valgrind profiles berthd; do
     out_has "{\"name\":\"$row\",\"state\":\"\(ok\|warn\|absent\)\",\"essential\":\(true\|false\),\"found\":\"..*\",\"without\":\(null\|\"..*\"\)}"
 done
 out_has "{\"name\":\"berthd\",\"state\":\"ok\",\"essential\":false,\"found\":\"0.1.0 at $dir/sock: cgroup1, 2 steps\",\"without\":null}"

@@ -106,6 +106,15 @@ static void test_priority(void **state)
                 "neither its user nor a group, account or QOS of it (isolate_users, ...)");
 }
 
+/* There is nothing to leave to the user where nobody uses hardware counters. */
+static void test_nocount(void **state)
+{
+    struct wire_register request = request_of();
+
+    request.options.nocount = true;
+    assert_told(*state, request, "nocount has no effect: nothing here uses hardware counters");
+}
+
 /* Each word that the site does not allow is told, however many there are. */
 static void test_not_allowed(void **state)
 {
@@ -164,6 +173,7 @@ int main(void)
         test(test_nothing_asked), test(test_size),        test(test_threads),
         test(test_memory),        test(test_one_cache),   test(test_priority),
         test(test_observed),      test(test_not_allowed), test(test_cohorts),
+        test(test_nocount),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

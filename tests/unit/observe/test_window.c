@@ -112,6 +112,29 @@ static void test_first_window(void **state)
     assert_true(fabs(classify_rate(&f->packer, step) - 20000) < 20);
 }
 
+/* Of a step that leaves the hardware counters to its user nothing is counted by them, and nothing
+ * is said of it. */
+static void test_nocount(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(1, 0, "0", "0", 1, "devil");
+    struct step *step;
+
+    request.options.nocount = true;
+    step = fixture_start(f, request);
+    assert_int_equal(step->state, STEP_PLACED);
+    at_age(f, step, 1);
+    at_age(f, step, 2);
+    at_age(f, step, 3);
+    assert_false(counters_know(&step->counts->last, COUNTER_INSTRUCTIONS));
+    assert_false(counters_know(&step->counts->last, COUNTER_LLC_MISSES));
+    assert_int_equal(step->class.id, STEP_UNPROFILED);
+    step = fixture_run(f, 2, "1", "devil");
+    at_age(f, step, 1);
+    at_age(f, step, 2);
+    assert_true(counters_know(&step->counts->last, COUNTER_INSTRUCTIONS));
+}
+
 static void test_no_steps(void **state)
 {
     struct fixture *f = *state;
@@ -448,6 +471,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_first_window),
+        CASE(test_nocount),
         CASE(test_no_steps),
         CASE(test_reference_stays),
         CASE(test_simulated_gives_way),

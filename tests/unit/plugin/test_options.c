@@ -53,6 +53,7 @@ static void test_right(void **state)
         {"tranquil", "auto,tranquil"},
         {"shuffle", "auto,shuffle"},
         {"adapt", "auto,adapt"},
+        {"observe,nocount", "observe,nocount"},
         {"prefetch=auto", "auto,prefetch=auto"},
         {"prefetch=on", "auto,prefetch=on"},
         {"prefetch=off", "auto,prefetch=off"},
@@ -83,7 +84,7 @@ static void test_wrong(void **state)
         {"autp", "'autp'", "off, auto, observe, isolate"},
         {"autp", "'autp'",
          "policy=, cores=, max-slowdown=, mem=, threads=, throttle, flex, locks=, faithful, "
-         "tranquil, shuffle, adapt, "
+         "tranquil, shuffle, adapt, nocount, "
          "prefetch=, tag=, "
          "require, verbose, help"},
         {"autp", "'autp'", "(auto?)"},
@@ -192,6 +193,7 @@ static const char *const all_words[] = {"off",
                                         "tranquil",
                                         "shuffle",
                                         "adapt",
+                                        "nocount",
                                         "prefetch=auto|on|off",
                                         "tag=",
                                         "require",

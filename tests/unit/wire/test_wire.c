@@ -84,6 +84,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                         .shuffle = true,
                                         .mem_auto = true,
                                         .adapt = true,
+                                        .nocount = true,
                                         .prefetch = WIRE_PREFETCH_OFF,
                                         .tag = "A-z_0.9"};
     return reg;
@@ -117,6 +118,7 @@ static void assert_same_options(const struct wire_options *a, const struct wire_
     assert_int_equal(a->shuffle, b->shuffle);
     assert_int_equal(a->mem_auto, b->mem_auto);
     assert_int_equal(a->adapt, b->adapt);
+    assert_int_equal(a->nocount, b->nocount);
     assert_int_equal(a->prefetch, b->prefetch);
     assert_string_equal(a->tag, b->tag);
 }
