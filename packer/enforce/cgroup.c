@@ -8,6 +8,7 @@
 
 #include "packer/base/file.h"
 #include "packer/enforce/enforce.h"
+#include "packer/system/process.h"
 
 int enforce_read_cpus(const struct rootfs *root, const char *dir, const char *file,
                       struct cpus *cpus, struct berth_error *err)
@@ -66,6 +67,17 @@ int enforce_move_pid(const struct rootfs *root, pid_t pid, const char *dir, stru
     if (rootfs_write(root, path, text, err) == 0)
         return 1;
     return errno == ESRCH ? 0 : -1;
+}
+
+int enforce_may_move(const struct enforce *enforce, pid_t pid, struct berth_error *err)
+{
+    if (!enforce->rebinds || !process_waiting(enforce->root, pid))
+        return 0;
+    errno = EBUSY;
+    return berth_error_set(err,
+                           "process %d waits in the kernel: to move it between cpusets could stop "
+                           "the node, by a kernel before 6.2",
+                           (int)pid);
 }
 
 bool enforce_step_known(struct wire_step_id id, const struct wire_step_id *known, size_t n)

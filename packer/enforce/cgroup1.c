@@ -246,6 +246,17 @@ static bool is_dying(struct enforce *enforce, const struct enforce_pids *before,
     return false;
 }
 
+/* Nobody of a step is moved of which one may not be. 0, or -1 and err. */
+static int may_move_all(const struct enforce *enforce, const struct enforce_pids *list,
+                        struct berth_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < list->n; i++)
+        rc = enforce_may_move(enforce, list->pid[i], err);
+    return rc;
+}
+
 /* Moves whom `list` finds to dir, again and again (so many rounds at most) until nobody is left but
  * who is dying. Returns 0; 1 and err when processes appear faster than they can be moved; or -1 and
  * err. */
@@ -265,6 +276,8 @@ static int drain(struct enforce *enforce, const struct enforce_step *step,
         found.n = alive = 0;
         if (list(enforce, step, &found) < 0)
             rc = berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
+        if (rc == 0)
+            rc = may_move_all(enforce, &found, err);
         for (size_t i = 0; rc == 0 && i < found.n; i++) {
             rc = enforce_move_pid(enforce->root, found.pid[i], dir, err) < 0 ? -1 : 0;
             alive += !is_dying(enforce, &before, found.pid[i]);

@@ -2,7 +2,9 @@
 /* enforce - see enforce.h: the table of ways, and the choice of one. */
 #include "packer/enforce/enforce.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 static const struct enforce_way *const ways[] = {&enforce_cgroup2, &enforce_cgroup1,
                                                  &enforce_dryrun};
@@ -41,6 +43,18 @@ static const struct enforce_way *named(const char *name, const struct rootfs *ro
     return NULL;
 }
 
+/* Linux before 6.2, and before what Debian's 6.1 took over: cpuset_attach() calls mpol_rebind_mm()
+ * for each process that is moved, whether its memory nodes change or not. */
+static bool kernel_rebinds(const struct rootfs *root)
+{
+    struct utsname kernel;
+    unsigned major, minor;
+
+    return rootfs_is_machine(root) && uname(&kernel) == 0 &&
+           sscanf(kernel.release, "%u.%u", &major, &minor) == 2 &&
+           (major < 6 || (major == 6 && minor < 2));
+}
+
 int enforce_open(struct enforce *enforce, const struct rootfs *root, const char *cgroup_root,
                  const char *name, struct berth_error *err)
 {
@@ -52,7 +66,8 @@ int enforce_open(struct enforce *enforce, const struct rootfs *root, const char 
                                              : named(name, root, cgroup_root, err);
     if (!way)
         return -1;
-    *enforce = (struct enforce){.way = way, .root = root, .tree = "berth"};
+    *enforce = (struct enforce){
+        .way = way, .root = root, .tree = "berth", .rebinds = kernel_rebinds(root)};
     if (way->jobs == slurm_jobs_cgroup2)
         enforce->folders = slurm_folders_new();
     strcpy(enforce->cgroup_root, cgroup_root);

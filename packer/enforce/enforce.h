@@ -132,6 +132,7 @@ struct enforce {
     const struct rootfs *root;
     char cgroup_root[256]; /* e.g. "/sys/fs/cgroup" */
     char tree[64]; /* cgroup1: berth's own cpuset below the root; "berth" after enforce_open */
+    bool rebinds;  /* this kernel locks a process's memory map to move it between cpusets */
     bool anew;     /* threads are set, though their step's cgroups stand and they are inside */
     bool paced;    /* this turn may look at so many more threads, until CLOCK_MONOTONIC says: */
     size_t looks;
@@ -303,6 +304,11 @@ int enforce_probe_file(const struct rootfs *root, const char *path, struct berth
 /* Moves a process into a cgroup: 1, 0 where it has vanished, or -1 and err. */
 int enforce_move_pid(const struct rootfs *root, pid_t pid, const char *dir,
                      struct berth_error *err);
+
+/* Says whether the process may be moved to another cpuset of version 1: 0, or -1 and err. Where
+ * `rebinds` is, a process of which a thread waits in the kernel may not: it may hold its memory map
+ * for ever, and the kernel would wait for that with all cgroups of the node locked. */
+int enforce_may_move(const struct enforce *enforce, pid_t pid, struct berth_error *err);
 
 /* Says whether the step is in known[n]. */
 bool enforce_step_known(struct wire_step_id id, const struct wire_step_id *known, size_t n);

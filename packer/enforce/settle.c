@@ -141,7 +141,9 @@ static int bring(struct enforce *enforce, struct enforce_settling *settling, pid
     if (settling->look != LOOK_SET || settling->rounds >= CATCH_ROUNDS ||
         settling->at >= settling->list.own || !settling->home[0])
         return 0;
-    moved = enforce_move_pid(enforce->root, pid, settling->home, err);
+    moved = enforce_may_move(enforce, pid, err) < 0
+                ? -1
+                : enforce_move_pid(enforce->root, pid, settling->home, err);
     if (moved < 0)
         return stat->exiting ? 0 : -1;
     settling->seen.changed += moved > 0 && !stat->exiting;

@@ -204,9 +204,11 @@ static char *read_title(const struct rootfs *root, pid_t pid)
     static const char title[] = "slurmstepd: [";
     char path[64], *text;
 
+    if (process_uid(root, pid) != 0) /* a user's process can keep its readers waiting for ever */
+        return NULL;
     snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
     text = rootfs_read(root, path);
-    if (text && strncmp(text, title, strlen(title)) == 0 && process_uid(root, pid) == 0) {
+    if (text && strncmp(text, title, strlen(title)) == 0) {
         memmove(text, text + strlen(title), strlen(text + strlen(title)) + 1);
         return text;
     }

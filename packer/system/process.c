@@ -59,6 +59,7 @@ int process_stat_parse(const char *text, struct process_stat *stat)
     *stat = (struct process_stat){
         .zombie = zombie,
         .stopped = strchr("Tt", rest[2]) != NULL,
+        .waiting = rest[2] == 'D',
         .exiting = zombie || (field[FLAGS] & EXITING),
         .parent = (pid_t)field[PARENT],
         .started = (uint64_t)field[STARTED],
@@ -200,6 +201,24 @@ static char *read_thread(const struct rootfs *root, pid_t pid, const char *threa
 
     snprintf(path, sizeof(path), "/proc/%d/task/%s/%s", (int)pid, thread, file);
     return rootfs_read(root, path);
+}
+
+bool process_waiting(const struct rootfs *root, pid_t pid)
+{
+    char path[64], **thread;
+    struct process_stat stat;
+    bool waiting = false;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    thread = rootfs_list(root, path);
+    for (size_t i = 0; !waiting && thread && thread[i]; i++) {
+        char *text = read_thread(root, pid, thread[i], "stat");
+
+        waiting = text && process_stat_parse(text, &stat) == 0 && stat.waiting;
+        free(text);
+    }
+    rootfs_list_free(thread);
+    return waiting;
 }
 
 int process_waits_read(const struct rootfs *root, pid_t pid, struct process_waits *waits)

@@ -18,6 +18,7 @@
 struct process_stat {
     bool zombie;  /* it has ended; its parent has not waited for it yet */
     bool stopped; /* by a signal, as Slurm suspends a job; or traced */
+    bool waiting; /* in the kernel (D): for a disk, a file server, a lock */
     bool exiting; /* its main thread runs only to end, or has ended: the kernel moves it no more */
     pid_t parent;
     uint64_t started;                  /* ticks since boot: with the pid, who it is */
@@ -49,6 +50,9 @@ long process_uid(const struct rootfs *root, pid_t pid);
 /* Returns its pid in the innermost namespace that it is in: its pid, where it is in none of its
  * own; 0 with errno where it cannot be read: there is none (ENOENT), say. */
 pid_t process_inner_pid(const struct rootfs *root, pid_t pid);
+
+/* Does any thread of it wait in the kernel? */
+bool process_waiting(const struct rootfs *root, pid_t pid);
 
 /* What the threads waited, summed over those that live now. */
 struct process_waits {

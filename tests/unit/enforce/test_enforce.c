@@ -2,18 +2,22 @@
 /* test_enforce - choosing a way, lists in a cgroup's files, and the way that changes nothing. */
 #include <limits.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "packer/enforce/enforce.h"
+#include "packer/system/process.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"
 #include "tests/unit/common/steps.h"
@@ -196,6 +200,44 @@ static void test_dryrun_takes_steps_that_are_not_there(void **state)
     assert_false(enforce_step_alive(&enforce, &step));
 }
 
+/* A program that waits in the kernel: its child borrows its memory (vfork), and goes on. */
+static pid_t start_waiting(void)
+{
+    pid_t pid = fork();
+
+    if (pid)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, 0);
+    if (vfork() == 0)
+        for (;;)
+            pause();
+    _exit(1);
+}
+
+/* Such a process is not moved, where the kernel would wait for its memory map. */
+static void test_who_waits_in_the_kernel_is_not_moved(void **state)
+{
+    struct rootfs machine;
+    struct enforce enforce = {.root = &machine};
+    struct berth_error err = {""};
+    pid_t waits = start_waiting();
+
+    (void)state;
+    assert_int_equal(rootfs_open(&machine, "/", NULL), 0);
+    while (!process_waiting(&machine, waits))
+        usleep(1000);
+    assert_int_equal(enforce_may_move(&enforce, waits, &err), 0);
+    enforce.rebinds = true;
+    assert_int_equal(enforce_may_move(&enforce, getpid(), &err), 0);
+    assert_int_equal(enforce_may_move(&enforce, waits, &err), -1);
+    assert_non_null(strstr(err.text, "waits in the kernel"));
+    kill(-waits, SIGKILL);
+    assert_int_equal(waitpid(waits, NULL, 0), waits);
+    assert_int_equal(enforce_may_move(&enforce, waits, &err), 0); /* it is gone */
+    rootfs_close(&machine);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -207,6 +249,7 @@ int main(void)
         TEST(test_each_dir),
         TEST(test_dryrun_reads_homes),
         TEST(test_dryrun_takes_steps_that_are_not_there),
+        TEST(test_who_waits_in_the_kernel_is_not_moved),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
