@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2317,SC2329
 # SPDX-License-Identifier: GPL-2.0-or-later
 # faults - what happens to berthd, to its files and to Slurm: on_FAULT begins it, off_FAULT ends it; FAULT_MOMENT is a cell that is
-# not made of these. Sourced by tests/fault/run.
+# not made of these; FAULT_lacks prints what the machine lacks for it, if anything. Sourced by tests/fault/run.
 
 STATE=$CLUSTER/berth # a small file system of its own
 PAGE=$CLUSTER/run/fault.page
@@ -427,6 +427,73 @@ stepd_stand() {
     kill -KILL "$(cat "$OUT/b.0.pid")" 2>/dev/null || true
     a_is_home
     pair
+}
+
+# ---- a step whose memory map nobody may look at ----
+
+# berthd on a machine that has two memory nodes for it, of which it asks a step's processes. jobs have no memory cgroup here.
+berthd_two_nodes() {
+    echo 0-1 >"$CLUSTER/run/has_memory"
+    daemon_start berthd unshare -m --propagation private sh -c 'mount --bind "$1" /sys/devices/system/node/has_memory && shift && exec "$@"' sh \
+        "$CLUSTER/run/has_memory" "$CLUSTER/bin/berthd" -c "$CLUSTER/etc/berth.conf"
+    wait_for 10 answers || fail "berthd does not answer: $(tail -n 3 "$CLUSTER/log/berthd.out")"
+}
+
+frozen_said() {
+    grep -c "lets nobody read its numa_maps" "$CLUSTER/log/berthd.out" || true
+}
+
+# frozen_given_up BEFORE: berthd is asked until it has given the step's figure up; prints the longest answer, in milliseconds, or what
+# is wrong.
+frozen_given_up() {
+    local longest=0 began took turn
+    for ((turn = 0; turn < 1200; turn++)); do
+        began=${EPOCHREALTIME/./}
+        answers >/dev/null 2>&1 || { echo "berthd does not answer while a step holds its memory map"; return 1; }
+        took=$(((${EPOCHREALTIME/./} - began) / 1000))
+        [ "$took" -le "$longest" ] || longest=$took
+        [ "$(frozen_said)" = "$1" ] || { echo "$longest"; return; }
+        sleep 0.05
+    done
+    echo "berthd has not given up the step's memory by node within a minute"
+    return 1
+}
+
+# The page is refused, and the process ends.
+frozen_off() {
+    local server
+    server=$(cat "$CLUSTER/run/frozen.pid" 2>/dev/null) || return 0
+    rm -f "$CLUSTER/run/frozen.pid"
+    kill "$server" 2>/dev/null || true
+    wait_for 5 gone "$server" || true
+    umount -l "$CLUSTER/run/frozen" 2>/dev/null || true
+}
+
+frozen_lacks() {
+    [ -c /dev/fuse ] || echo "there is no /dev/fuse"
+}
+
+# A process whose page fault is never answered: everybody is answered all the while, and berthd ends.
+frozen_stand() {
+    local client said longest
+    said=$(frozen_said)
+    pair
+    daemon_stop berthd TERM
+    berthd_two_nodes
+    mkdir -p "$CLUSTER/run/frozen"
+    "$BUILD/tests/fault/frozen" serve "$CLUSTER/run/frozen" >"$OUT/frozen.server" 2>&1 &
+    echo $! >"$CLUSTER/run/frozen.pid"
+    wait_for 10 grep -q mounted "$OUT/frozen.server" || fail "no file server: $(cat "$OUT/frozen.server")"
+    timeout 120 srun -Q --jobid="$(job_id b)" --overlap -n1 --contention-aware=observe "$BUILD/tests/fault/frozen" hold "$CLUSTER/run/frozen/f" \
+        >"$OUT/frozen.srun" 2>&1 &
+    client=$!
+    longest=$(frozen_given_up "$said") || fail "$longest"
+    echo "frozen: the longest answer took $longest ms" >"$CLUSTER/log/measured"
+    daemon_stop berthd TERM || fail "berthd does not end while a process holds its memory map"
+    frozen_off
+    wait "$client" || true
+    service
+    apart
 }
 
 # ---- the plugin ----

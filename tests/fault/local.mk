@@ -13,6 +13,10 @@ check_PROGRAMS += tests/fault/killat
 tests_fault_killat_SOURCES = tests/fault/killat.c tests/fault/trace.c tests/fault/trace.h
 tests_fault_killat_LDADD =
 
+# A process that lets nobody look at its memory map.
+check_PROGRAMS += tests/fault/frozen
+tests_fault_frozen_LDADD = -lpthread
+
 # The table fault x moment on a real cluster, and what it needs; as root, after a build in ./build with its tests.
 check_PROGRAMS += tests/fault/monitor
 tests_fault_monitor_LDADD =
