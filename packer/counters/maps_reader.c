@@ -27,8 +27,8 @@ TAILQ_HEAD(asks, maps_ask);
 /* A thread. All but `root` and `next` is under the worker's mutex. */
 struct hand {
     struct worker worker;
-    const struct rootfs *root; /* is not looked at once the thread is to stop */
-    bool busy;                 /* with pid[n] */
+    struct rootfs root; /* whose descriptor is not used once the thread is to stop */
+    bool busy;          /* with pid[n] */
     size_t n;
     pid_t pid[MAPS_READER_PROCESSES_MAX];
     bool told; /* by at least one process */
@@ -59,7 +59,7 @@ static bool read_all(const struct hand *hand, struct memory_nodes *nodes)
     bool told = false;
 
     for (size_t i = 0; i < hand->n && !hand->worker.stopping; i++)
-        if (memory_nodes_of_process(nodes, hand->root, hand->pid[i]) == 0)
+        if (memory_nodes_of_process(nodes, &hand->root, hand->pid[i]) == 0)
             told = true;
     return told;
 }
@@ -93,7 +93,7 @@ static void start_hand(struct maps_reader *reader)
     struct hand *hand = calloc(1, sizeof(*hand));
 
     if (hand) {
-        hand->root = reader->root;
+        hand->root = *reader->root;
         if (worker_open(&hand->worker, run, hand, &err) == 0) {
             reader->hand = hand;
             return;

@@ -4,8 +4,8 @@
  *   CPU time            the step's cpuacct or v2 cgroup where Slurm has made one, which knows every
  *                       process that ever ran in it; else /proc/PID/stat of its processes
  *   waiting, switches   taskstats, one request a process; else schedstat and status of each thread
- *   memory by node      the step's memory cgroup, else numa_maps, seldom, of small steps only and by
- *                       a thread of its own (counters/maps_reader.h)
+ *   memory by node      the step's memory cgroup, else numa_maps, seldom, of small steps only
+ *                       (counters/maps_reader.h)
  *   lock time           eBPF, where berth.conf says lock_time=on
  *
  * What it costs is bounded for the node, however many steps and processes there are: each step has
@@ -69,7 +69,7 @@ struct software_step {
     struct memory_nodes nodes;
     struct maps_ask *ask; /* for them; NULL: none */
     bool hung;            /* nobody may read them: they are not asked for any more */
-    uint32_t random; /* steps that began together shall not be read together for ever */
+    uint32_t random;      /* steps that began together shall not be read together for ever */
 };
 
 /* ---- the node ---- */
@@ -430,15 +430,14 @@ static void add_nodes(const struct software *software, struct software_step *ste
     if (sample->nodes)
         return;
     if (target->elapsed_s >= step->next_nodes_s) {
-        rc = cgroup                           ? take_cgroup(software, step)
+        rc = cgroup                          ? take_cgroup(software, step)
              : take_all(software, step) == 0 ? 0
                                              : ask_maps(software, step);
         if (rc < 0)
             step->nodes.n = 0;
-        step->next_nodes_s =
-            target->elapsed_s +
-            about(step, cgroup ? CGROUP_NODES_EVERY_S
-                               : fmax(MAPS_EVERY_S, maps_share_s(software, step)));
+        step->next_nodes_s = target->elapsed_s +
+                             about(step, cgroup ? CGROUP_NODES_EVERY_S
+                                                : fmax(MAPS_EVERY_S, maps_share_s(software, step)));
     }
     take_maps(software, step, target->body->id);
     sample->nodes = step->nodes.n;
@@ -463,8 +462,7 @@ static int software_read(void *state, void *arg, const struct counters_target *t
 static void about_taskstats(struct software *software, struct counters_about *about)
 {
     about->used = software->ways.taskstats;
-    about->say =
-        about->used ? "waiting and switches of whole processes" : software->taskstats_why;
+    about->say = about->used ? "waiting and switches of whole processes" : software->taskstats_why;
 }
 
 static void about_lock_time(struct software *software, struct counters_about *about)
@@ -484,8 +482,9 @@ static void about_maps(struct software *software, struct counters_about *about)
                  "memory by node of steps without a memory cgroup, by a thread of its own");
     else
         snprintf(software->maps_say, sizeof(software->maps_say),
-                 "%zu of %d threads that read numa_maps hang: a process lets nobody read it%s", hung,
-                 MAPS_READER_HUNG_MAX, about->used ? "" : "; none is read until one comes back");
+                 "%zu of %d threads that read numa_maps hang: a process lets nobody read it%s",
+                 hung, MAPS_READER_HUNG_MAX,
+                 about->used ? "" : "; none is read until one comes back");
 }
 
 static bool software_part(void *state, size_t i, struct counters_about *about)
@@ -493,9 +492,8 @@ static bool software_part(void *state, size_t i, struct counters_about *about)
     static const struct {
         const char *name;
         void (*tell)(struct software *software, struct counters_about *about);
-    } parts[] = {{"taskstats", about_taskstats},
-                 {"lock_time", about_lock_time},
-                 {"numa_maps", about_maps}};
+    } parts[] = {
+        {"taskstats", about_taskstats}, {"lock_time", about_lock_time}, {"numa_maps", about_maps}};
 
     if (i >= sizeof(parts) / sizeof(parts[0]))
         return false;

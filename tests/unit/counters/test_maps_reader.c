@@ -222,8 +222,8 @@ static void test_closes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads),    cmocka_unit_test(test_one_hangs),
-        cmocka_unit_test(test_dropped),  cmocka_unit_test(test_all_hang),
+        cmocka_unit_test(test_reads),   cmocka_unit_test(test_one_hangs),
+        cmocka_unit_test(test_dropped), cmocka_unit_test(test_all_hang),
         cmocka_unit_test(test_closes),
     };
 

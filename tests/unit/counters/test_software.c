@@ -485,8 +485,8 @@ static void test_recorded_proc(void **state)
     assert_int_equal(folder_remove(folder), 0);
 }
 
-/* A process that lets nobody read its numa_maps (a FIFO into which nobody writes) keeps nothing else of its
- * step from being counted, and the backend ends. */
+/* A process that lets nobody read its numa_maps (a FIFO into which nobody writes) keeps nothing
+ * else of its step from being counted, and the backend ends. */
 static void test_hung_maps(void **state)
 {
     struct counters_sample sample;
