@@ -9,7 +9,7 @@
 #ifndef BERTH_PIN_H
 #define BERTH_PIN_H
 
-#include "packer/wire/wire.h"
+#include "packer/wire/wire_program.h"
 
 struct pin {
     enum wire_pin pin;
@@ -19,8 +19,10 @@ struct pin {
 /* What the step's environment says: env ends with NULL, or is NULL. */
 struct pin pin_of_environment(char *const *env);
 
-/* What the program says: the file that `path` names, run as argv[0..argc-1]. The file is read, and
- * of an interpreter its script, so call it where a file system may hang. */
-struct pin pin_of_program(const char *path, int argc, char *const *argv);
+/* What a command line says, which wire_program_read() has read: its wrappers, and the program,
+ * whose file is `path`. That is read, and of an interpreter its script, so call it where a file
+ * system may hang. */
+struct pin pin_of_program(const struct wire_program *program, const char *path, int argc,
+                          char *const *argv);
 
 #endif

@@ -75,7 +75,14 @@ static const struct interpreter {
     {"python", false}, {"pypy", false}, {"perl", false}, {"Rscript", false}, {"julia", false},
     {"ruby", false},   {"node", false}, {"java", false}, {"awk", false},     {"mawk", false},
     {"gawk", false},   {"sh", true},    {"bash", true},  {"dash", true},     {"ksh", true},
-    {"zsh", true},     {"csh", true},   {"tcsh", true},  {"busybox", true},
+    {"zsh", true},     {"csh", true},   {"tcsh", true},  {"fish", true},     {"busybox", true},
+};
+
+/* Wrappers and launchers that bind what they start. */
+static const struct word wrappers[] = {
+    {"numactl", WIRE_PIN_CALLS},  {"taskset", WIRE_PIN_CALLS},   {"chrt", WIRE_PIN_CALLS},
+    {"mpirun*", WIRE_PIN_STARTS}, {"mpiexec*", WIRE_PIN_STARTS}, {"orterun", WIRE_PIN_STARTS},
+    {"prterun", WIRE_PIN_STARTS}, {"srun", WIRE_PIN_STARTS},
 };
 
 /* What scripts bind by, or start what may. Any part of a word counts. */
@@ -310,7 +317,24 @@ static struct pin pin_of_executable(int fd, const char *head, size_t length)
 
 /* ---- a program ---- */
 
-static struct pin pin_of_file(int fd, const char *path, int argc, char *const *argv)
+/* The words before the program: wrappers, their options, and variables that env sets. */
+static struct pin pin_of_wrappers(int words, char *const *argv)
+{
+    for (int i = 0; i < words; i++) {
+        char *const one[] = {argv[i], NULL};
+        struct pin pin = pin_of_environment(one);
+
+        if (pin.pin != WIRE_PIN_NONE)
+            return pin;
+        for (size_t row = 0; row < COUNT(wrappers); row++)
+            if (is(name_of(argv[i]), wrappers[row].text))
+                return say(wrappers[row].pin, name_of(argv[i]), SIZE_MAX);
+    }
+    return nothing;
+}
+
+static struct pin pin_of_file(const struct wire_program *program, int fd, const char *path,
+                              int argc, char *const *argv)
 {
     const struct interpreter *interpreter = find_interpreter(name_of(path));
     struct pin pin = {WIRE_PIN_UNREAD, ""};
@@ -319,24 +343,28 @@ static struct pin pin_of_file(int fd, const char *path, int argc, char *const *a
 
     if (head && length > 2 && memcmp(head, "#!", 2) == 0)
         pin = pin_of_hash_bang(fd, head);
-    else if (interpreter && interpreter->shell)
-        pin = say(WIRE_PIN_STARTS, name_of(path), SIZE_MAX);
-    else if (interpreter)
+    else if (interpreter && !interpreter->shell)
         pin = pin_of_arguments(argc, argv);
+    else if (interpreter || program->kind != WIRE_PROGRAM_FILE)
+        pin = say(WIRE_PIN_STARTS, name_of(path), SIZE_MAX);
     else if (head && length >= sizeof(Elf64_Ehdr) && memcmp(head, ELFMAG, SELFMAG) == 0)
         pin = pin_of_executable(fd, head, length);
     free(head);
     return pin;
 }
 
-struct pin pin_of_program(const char *path, int argc, char *const *argv)
+struct pin pin_of_program(const struct wire_program *program, const char *path, int argc,
+                          char *const *argv)
 {
-    struct pin pin = {WIRE_PIN_UNREAD, ""};
-    int fd = open_file(path);
+    struct pin pin = pin_of_wrappers(program->at, argv);
+    int fd;
 
-    if (fd < 0)
+    if (pin.pin != WIRE_PIN_NONE)
         return pin;
-    pin = pin_of_file(fd, path, argc, argv);
+    fd = open_file(path);
+    if (fd < 0)
+        return say(WIRE_PIN_UNREAD, "", 0);
+    pin = pin_of_file(program, fd, path, argc, argv);
     close(fd);
     return pin;
 }

@@ -8,12 +8,24 @@
 
 #include "packer/profiles/db.h"
 #include "packer/profiles/profiles.h"
+#include "packer/wire/wire_program.h"
 
 #define NAMED_MAX 4 /* keys that an error lists */
 
 void profile_key_exe(char *key, const char *path, const char *hash)
 {
     snprintf(key, PROFILE_KEY_MAX, "exe:%s#%s", path, hash);
+}
+
+bool profile_key_starts_others(const char *key)
+{
+    const char *end = strncmp(key, "exe:/", 5) == 0 ? strrchr(key, '#') : NULL;
+    char path[PROFILE_KEY_MAX];
+
+    if (!end)
+        return false;
+    snprintf(path, sizeof(path), "%.*s", (int)(end - key - 4), key + 4);
+    return !strchr(path, ' ') && wire_program_starts_others(path);
 }
 
 void profile_key_tag(char *key, const char *tag)
@@ -46,6 +58,15 @@ static bool equals(const char *text, size_t length, const char *name)
     return strlen(name) == length && memcmp(text, name, length) == 0;
 }
 
+/* Is the text the path of a script, which stands behind its interpreter's? */
+static bool is_script_of(const char *name, size_t length, const char *text)
+{
+    size_t its = strlen(text);
+
+    return text[0] == '/' && its < length && name[length - its - 1] == ' ' &&
+           memcmp(name + length - its, text, its) == 0;
+}
+
 /* How well the text names the key. */
 static enum fit fit(const char *key, const char *text)
 {
@@ -56,7 +77,7 @@ static enum fit fit(const char *key, const char *text)
 
     if (strcmp(key, text) == 0)
         return FIT_KEY;
-    if (equals(name, length, text))
+    if (equals(name, length, text) || (exe && is_script_of(name, length, text)))
         return FIT_NAME;
     base = exe ? memrchr(name, '/', length) : NULL;
     if (base && equals(base + 1, length - (size_t)(base + 1 - name), text))

@@ -14,8 +14,8 @@
  *   threads  how many threads it should have on so many cores of a type of machine (`berthctl
  *            threads`); the newest wins; stays until forgotten
  *
- * All have a key: "tag:NAME", or "exe:PATH#HASH" (canonical path, and wire_program_hash of its
- * content), and the uid of the user whose run it was. A user's rows say nothing to others but,
+ * All have a key: "tag:NAME", or "exe:PATH#HASH" (what the program is called, by its canonical
+ * path, and the hash of what it is: wire_program_identify), and the uid of the user whose run it was. A user's rows say nothing to others but,
  * where the site wants that, as one of several that a median is taken of: else a stranger's run,
  * made for that, would decide how somebody else's program is placed. Root's rows
  * (PROFILE_EVERYBODY) count for all. Profiles and samples have a shape (wire_args_shape) and a
@@ -468,6 +468,10 @@ double profile_core_gbps(const struct profile *profile);
 /* Write the key of a program (path, hash) or of a tag into key[PROFILE_KEY_MAX]. */
 void profile_key_exe(char *key, const char *path, const char *hash);
 void profile_key_tag(char *key, const char *tag);
+
+/* Is it the key of a program that starts others, by its own path alone? A berth before this one
+ * stored rows of whatever that started under it; no step asks for them any more. */
+bool profile_key_starts_others(const char *key);
 
 /* "4x2": that many tasks on this node, of that many CPUs each; "" where either is 0. */
 void profile_geometry(char geometry[PROFILE_GEOMETRY_MAX], uint32_t tasks, uint32_t cpus_per_task);

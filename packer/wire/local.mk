@@ -4,5 +4,7 @@ libwire_la_SOURCES += \
 	packer/wire/wire_client.c packer/wire/wire_client.h \
 	packer/wire/wire_identity.c packer/wire/wire_identity.h \
 	packer/wire/wire_names.c \
+	packer/wire/wire_program.c packer/wire/wire_program.h \
+	packer/wire/wire_program_table.c packer/wire/wire_program_table.h \
 	packer/wire/wire_records.c packer/wire/wire_records.h \
 	packer/wire/wire_shape.c

@@ -143,6 +143,7 @@ static const struct json_field register_fields[] = {
     FIELD(register, nodes, OPTIONAL),
     FIELD(register, bound_by_hand, OPTIONAL),
     LONG(bound_cpus, WIRE_CORES_MAX),
+    FIELD(register, by_cpu, OPTIONAL),
     FIELD(register, user_omp_threads, OPTIONAL),
     FIELD(register, asked, OPTIONAL),
     WORD(register, pin, OPTIONAL),

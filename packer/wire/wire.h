@@ -91,7 +91,7 @@ struct wire_options {
     bool faithful;               /* time slices by lock and memory waiting */
     bool tranquil;               /* memory and slices by how evenly it runs */
     bool shuffle;                /* threads that wait for the same lock into one package */
-    bool adapt; /* beside steps of its job on the same cores: all cores or parts, by ADAPT */
+    bool adapt;   /* beside steps of its job on the same cores: all cores or parts, by ADAPT */
     bool nocount; /* its hardware counters are left to its user's own tools */
     enum wire_prefetch prefetch; /* its cores' hardware prefetchers; none: as they are */
     char tag[64];                /* "" not given; [A-Za-z0-9._-]+ */
@@ -160,16 +160,16 @@ struct wire_step_id {
 };
 
 /* A component of a heterogeneous step (srun A : B) is a step of its own, with a cgroup, slurmstepds
- * and tasks of its own, and Slurm calls it 0+1: it is one number here, beyond all that Slurm gives to
- * steps (16 million in a job, 128 components). Returns that number, or UINT32_MAX where there is
+ * and tasks of its own, and Slurm calls it 0+1: it is one number here, beyond all that Slurm gives
+ * to steps (16 million in a job, 128 components). Returns that number, or UINT32_MAX where there is
  * none. */
 uint32_t wire_step_component(uint32_t step, uint32_t component);
 
 /* Returns the number by which srun counts the step: of a component that of the whole. */
 uint32_t wire_step_number(uint32_t step);
 
-/* Reads the title of a slurmstepd, "slurmstepd: [4711.0+1]" or with other words behind a blank. 0, or
- * -1: it is none. */
+/* Reads the title of a slurmstepd, "slurmstepd: [4711.0+1]" or with other words behind a blank. 0,
+ * or -1: it is none. */
 int wire_step_of_title(const char *title, struct wire_step_id *id);
 
 /* What names all steps of the node, where a job or its steps can be named. */
@@ -188,15 +188,16 @@ struct wire_register {
     char node[64];         /* node name, as in the cgroup's path */
     const char *job_cores; /* Slurm's abstract core lists: shown, never used as CPU numbers */
     const char *step_cores;
-    const char *exe;            /* canonical path; "" unknown */
-    char hash[WIRE_HASH_MAX];   /* wire_program_hash(exe); "" unknown */
-    char shape[WIRE_SHAPE_MAX]; /* wire_args_shape of its command line; "" unknown */
+    const char *exe;            /* what its program is called (wire_program.h); "" unknown */
+    char hash[WIRE_HASH_MAX];   /* of what it is, likewise; "" unknown */
+    char shape[WIRE_SHAPE_MAX]; /* wire_args_shape of its own arguments; "" unknown */
     size_t ngroups;
-    const uint32_t *group; /* [ngroups] its user's other groups */
-    bool bound_by_hand;    /* the user gave --cpu-bind=map_... or mask_... */
+    const uint32_t *group;  /* [ngroups] its user's other groups */
+    bool bound_by_hand;     /* the user gave --cpu-bind=map_... or mask_... */
     const char *bound_cpus; /* the kernel's CPUs that are in all of his masks; "" not known */
-    bool user_omp_threads; /* OMP_NUM_THREADS is the user's own */
-    bool asked;            /* the user asked for the options; else they are the site's default */
+    bool by_cpu;            /* its command line does not tell which program uses its CPUs */
+    bool user_omp_threads;  /* OMP_NUM_THREADS is the user's own */
+    bool asked;             /* the user asked for the options; else they are the site's default */
     enum wire_pin pin;
     char pin_by[WIRE_PIN_MAX]; /* the variable, function or program that says so; "" */
     struct wire_options

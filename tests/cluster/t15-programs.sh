@@ -92,7 +92,7 @@ taskset -c "$given" true && echo bound
 END
     wait_for 20 grep -q ready "$CLUSTER/out/a.batch" || fail "the script does not begin: $(cat "$CLUSTER/out/a.batch")"
     echo "$(cat "$CLUSTER/out/a.job").batch" >"$CLUSTER/out/a.id"
-    stays a "what it starts is not known (bash"
+    stays a "what it starts is not known (a batch script"
     touch "$CLUSTER/out/now"
     finish a
     line=$(tail -n 1 "$CLUSTER/out/a.batch")

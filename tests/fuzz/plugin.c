@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/wire/wire_program.h"
 #include "plugin/options.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -87,9 +88,36 @@ static void one_shape(const uint8_t *data, size_t size)
     free(input);
 }
 
+static const char *const program_seeds[] = {"env\f-iu\fA\fB=c\fnice\f-19\fnumactl\f-m0\f./x\f-n",
+                                            "mpirun\f-np\f4\f--mca\fa\fb\fpython3\fx.py",
+                                            "java\f-cp\fa\f-Xmx1g\fMain",
+                                            "bash\f-euo\fpipefail\f-c\fcode",
+                                            "perl\f-lne\fcode", NULL};
+
+/* What is found is within the command line, and is the same however its end is told. */
+static void one_program(const uint8_t *data, size_t size)
+{
+    char *input = fuzz_text(data, size), *word[WORDS + 1] = {NULL};
+    struct wire_program program, again;
+
+    fuzz_parts(input, word, WORDS);
+    wire_program_read(WORDS, word, &program);
+    fuzz_assert(program.at >= 0 && program.at < WORDS);
+    fuzz_assert(program.args > 0 && program.args <= WORDS);
+    fuzz_assert(program.kind == WIRE_PROGRAM_FILE || program.kind == WIRE_PROGRAM_UNKNOWN ||
+                program.what);
+    wire_program_read(INT_MAX, word, &again);
+    fuzz_assert(again.kind == program.kind && again.at == program.at &&
+                again.what == program.what && again.args == program.args &&
+                again.by_cpu == program.by_cpu);
+    free(input);
+}
+
 const struct fuzz_target fuzz_plugin_options = {
     .name = "plugin_options", .one = one_list, .seed = list_seeds};
 const struct fuzz_target fuzz_plugin_site = {
     .name = "plugin_site", .one = one_site, .seed = site_seeds};
 const struct fuzz_target fuzz_args_shape = {
     .name = "args_shape", .one = one_shape, .seed = shape_seeds};
+const struct fuzz_target fuzz_program_line = {
+    .name = "program_line", .one = one_program, .seed = program_seeds};

@@ -37,7 +37,7 @@ struct host {
 
     uint32_t job, step, nodes;
     uint32_t tasks;
-    char *argv[3];
+    char *argv[9];
     char *env[HOST_ENV_MAX]; /* the job's environment, ends at NULL; spank_setenv adds to it */
     char *job_cores, *step_cores;
     gid_t groups[WIRE_GROUPS_MAX + 1]; /* [ngroups] */

@@ -481,14 +481,14 @@ static void test_requests(void **state)
 {
     struct wire_request request[3];
     const struct wire_register *reg = &request[0].reg;
-    char *exe = realpath("/bin/sh", NULL), hash[WIRE_HASH_MAX];
+    char *exe = realpath("/bin/cat", NULL), hash[WIRE_HASH_MAX];
     struct bench bench;
 
     (void)state;
     setenv("SLURMD_NODENAME", "n7", 1);
     bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
     bench.host.option = "observe,tag=x";
-    bench.host.argv[0] = (char *)"sh";
+    bench.host.argv[0] = (char *)"cat";
     bench.host.argv[1] = (char *)"-n12";
     bench.host.nodes = 3;
     bench.host.env[1] = (char *)"SLURM_CPU_BIND_TYPE=map_cpu:";
@@ -806,6 +806,66 @@ static void test_required_unidentified(void **state)
     bench_stop(&bench);
 }
 
+/* What a step's command line runs, and what berthd is told of it. */
+struct told {
+    const char *argv[8];
+    uint32_t step;
+    const char *exe;   /* its end */
+    const char *shape;
+    bool known, by_cpu; /* has it a hash? */
+};
+
+static void assert_told(const struct told *told)
+{
+    struct wire_request request[2];
+    const struct wire_register *reg = &request[0].reg;
+    struct bench bench;
+
+    bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+    for (size_t i = 0; i < 8; i++)
+        bench.host.argv[i] = (char *)told->argv[i];
+    bench.host.step = told->step;
+    host_run_step(&bench.host);
+    assert_int_equal(fake_requests(&bench.fake, 2, request, 2), 2);
+    if (strlen(reg->exe) < strlen(told->exe) ||
+        strcmp(reg->exe + strlen(reg->exe) - strlen(told->exe), told->exe) != 0)
+        fail_msg("%s %s: %s", told->argv[0], told->argv[1], reg->exe);
+    assert_string_equal(reg->shape, told->shape);
+    assert_int_equal(reg->hash[0] != '\0', told->known);
+    assert_int_equal(reg->by_cpu, told->by_cpu);
+    wire_request_clear(&request[0]);
+    bench_stop(&bench);
+}
+
+/* Behind wrappers and interpreters the plugin finds the program; a batch script is Slurm's copy. */
+static void test_program_within(void **state)
+{
+    char script[] = "test_plugin.script.XXXXXX", *path;
+    int fd = mkstemp(script);
+    const struct told cases[] = {
+        {{"env", "A=b", "nice", "-n", "3", "cat", "-n12"}, 0, "/cat", "-n#", true, false},
+        {{"perl", script, "7"}, 0, script, "#", true, false},
+        {{"perl", "no-such-script"}, 0, " no-such-script", "()", false, false},
+        {{"bash", "-c", "true"}, 0, " -c", "()", true, true},
+        {{"env", "-S", "cat"}, 0, "/env", "-S ~54ee", false, true},
+        {{"/spool/job00038/slurm_script", "1"},
+         WIRE_STEP_BATCH,
+         "/spool/job00038/slurm_script",
+         "",
+         false,
+         true},
+    };
+
+    (void)state;
+    assert_true(fd >= 0 && write(fd, "1;\n", 3) == 3);
+    close(fd);
+    path = realpath(script, NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_told(&cases[i]);
+    unlink(script);
+    free(path);
+}
+
 /* Programs that are not to be found are told as unknown. */
 static void test_unknown_program(void **state)
 {
@@ -929,6 +989,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_items_fail),
         cmocka_unit_test(test_calls_fail),
         cmocka_unit_test(test_required_unidentified),
+        cmocka_unit_test(test_program_within),
         cmocka_unit_test(test_unknown_program),
         cmocka_unit_test(test_contexts),
         cmocka_unit_test(test_option),

@@ -303,6 +303,7 @@ unit_programs = \
 	tests/unit/wire/test_wire \
 	tests/unit/wire/test_wire_client \
 	tests/unit/wire/test_wire_names \
+	tests/unit/wire/test_wire_program \
 	tests/unit/wire/test_wire_shape
 check_PROGRAMS += $(unit_programs)
 
@@ -366,7 +367,7 @@ tests_unit_runtime_test_nodes_LDADD = $(CMOCKA_LIBS) -lpthread
 tests_unit_plugin_test_preload_SOURCES = tests/unit/plugin/test_preload.c plugin/preload.c
 tests_unit_plugin_test_preload_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_unit_plugin_test_pin_SOURCES = tests/unit/plugin/test_pin.c plugin/pin.c plugin/pin_program.c
-tests_unit_plugin_test_program_SOURCES = tests/unit/plugin/test_program.c plugin/pin_program.c plugin/program.c
+tests_unit_plugin_test_program_SOURCES = tests/unit/plugin/test_program.c plugin/pin.c plugin/pin_program.c plugin/program.c
 tests_unit_plugin_test_bind_SOURCES = tests/unit/plugin/test_bind.c plugin/bind.c
 tests_unit_plugin_test_program_LDFLAGS = -Wl,--wrap=_exit
 tests_unit_plugin_test_options_SOURCES = tests/unit/plugin/test_options.c plugin/options.c

@@ -40,17 +40,54 @@ int ctl_program_find(const char *command, char path[PATH_MAX], struct berth_erro
     }
 }
 
-int ctl_program_key(const char *tag, const char *path, char key[PROFILE_KEY_MAX],
-                    struct berth_error *err)
+/* Says why a command line has no key. Returns -1. */
+static int unknown(const struct wire_program *read, char *const *command, const char *path,
+                   struct berth_error *err)
 {
-    char canonical[PATH_MAX], hash[WIRE_HASH_MAX];
+    if (read->kind == WIRE_PROGRAM_UNKNOWN)
+        return berth_error_set(err,
+                               "%s: its command line does not tell which program it runs: give it a "
+                               "name (--tag NAME), and steps the same (tag=NAME)",
+                               command[read->at]);
+    if (read->kind == WIRE_PROGRAM_SCRIPT && access(read->what, R_OK) < 0)
+        return berth_error_set(err, "%s: %s", read->what, strerror(errno));
+    return berth_error_set(err, "%s: cannot be read", path);
+}
 
-    if (tag) {
-        profile_key_tag(key, tag);
-        return 0;
+/* What the command line runs is called so, and is what the hash tells. */
+static int identify(const struct wire_program *read, char *const *command, const char *path,
+                    struct ctl_program *program, char hash[WIRE_HASH_MAX], struct berth_error *err)
+{
+    char found[PATH_MAX], canonical[PATH_MAX], script[PATH_MAX];
+    bool has_script;
+
+    if (read->at > 0) {
+        if (ctl_program_find(command[read->at], found, err) < 0)
+            return -1;
+        path = found;
     }
-    if (!realpath(path, canonical) || wire_program_hash(canonical, hash) < 0)
+    if (!realpath(path, canonical))
         return berth_error_set(err, "%s: %s", path, strerror(errno));
-    profile_key_exe(key, canonical, hash);
+    has_script = read->kind == WIRE_PROGRAM_SCRIPT && realpath(read->what, script);
+    wire_program_identify(read, canonical, has_script ? script : NULL, program->exe, hash);
+    return 0;
+}
+
+int ctl_program_identify(struct ctl_program *program, const char *tag, char *const *command,
+                         const char *path, struct berth_error *err)
+{
+    char hash[WIRE_HASH_MAX];
+    struct wire_program read;
+
+    wire_program_read(INT_MAX, command, &read);
+    wire_program_shape(&read, INT_MAX, command, program->shape);
+    if (identify(&read, command, path, program, hash, err) < 0)
+        return -1;
+    if (!tag && !hash[0])
+        return unknown(&read, command, path, err);
+    if (tag)
+        profile_key_tag(program->key, tag);
+    else
+        profile_key_exe(program->key, program->exe, hash);
     return 0;
 }

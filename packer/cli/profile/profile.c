@@ -445,19 +445,22 @@ static int run(const struct profile_args *args)
     struct cachesim_geometry geometry;
     struct target target;
     struct berth_error err;
+    struct ctl_program program;
     struct conf conf;
     char path[PATH_MAX];
     int rc = 1;
 
     if (ctl_conf(NULL, &conf, &err) < 0 || ctl_program_find(args->command[0], path, &err) < 0 ||
-        ctl_program_key(args->tag, path, profile.key, &err) < 0 ||
+        ctl_program_identify(&program, args->tag, args->command, path, &err) < 0 ||
         read_geometry(args, args->topology ? args->topology : conf.topology, &geometry,
                       profile.machine, &err) < 0 ||
         open_target(&target, args, &conf, &err) < 0)
         return ctl_fail("profile", "%s", err.text);
     profile.uid = geteuid();
-    snprintf(profile.command, sizeof(profile.command), "%.*s", PROFILE_COMMAND_MAX - 1, path);
-    wire_args_shape(INT_MAX, args->command, profile.shape);
+    snprintf(profile.key, sizeof(profile.key), "%s", program.key);
+    snprintf(profile.command, sizeof(profile.command), "%.*s", PROFILE_COMMAND_MAX - 1,
+             program.exe);
+    snprintf(profile.shape, sizeof(profile.shape), "%s", program.shape);
     if (measure(args, path, &geometry, &profile, &result, &timed) == 0)
         rc = finish(args, &conf, &target, &profile, &result, &timed);
     close_target(&target);

@@ -23,7 +23,7 @@ struct rows {
     const struct profile_verb *verb;
     struct json_object *profiles, *samples; /* NULL: print */
     bool listed;                            /* a line each */
-    size_t n;
+    size_t n, unused; /* unused: under keys that no step asks for any more */
 };
 
 static int take_profile(const struct profile *profile, void *arg)
@@ -37,6 +37,7 @@ static int take_profile(const struct profile *profile, void *arg)
         profile_list_line(profile, devil, rows->verb->out);
     else
         profile_print(profile, devil, rows->verb->out);
+    rows->unused += profile_key_starts_others(profile->key);
     rows->n++;
     return 0;
 }
@@ -52,6 +53,7 @@ static int take_sample(const struct profile_sample *sample, void *arg)
         profile_list_sample(sample, devil, rows->verb->out);
     else
         profile_sample_print(sample, devil, rows->verb->out);
+    rows->unused += profile_key_starts_others(sample->key);
     rows->n++;
     return 0;
 }
@@ -68,6 +70,17 @@ static int take_rows(struct rows *rows, const char *key)
     return ctl_fail("profile", "%s", err.text);
 }
 
+/* Says once which rows are of no more use: they tell of whatever such a program has started. */
+static void say_unused(const struct rows *rows, FILE *out)
+{
+    if (rows->unused)
+        fprintf(out,
+                "%zu of these rows %s of a program that starts others (env, bash, slurm_script, "
+                "...): a step is known by what that starts now, and no step asks for %s "
+                "('berthctl profile forget KEY')\n",
+                rows->unused, rows->unused > 1 ? "are" : "is", rows->unused > 1 ? "them" : "it");
+}
+
 static int list(struct profile_verb *verb)
 {
     struct json_object *all = verb->json ? json_object_new_array() : NULL;
@@ -81,6 +94,8 @@ static int list(struct profile_verb *verb)
         profile_verb_json(verb, all);
     else
         json_object_put(all);
+    if (rc == 0 && !all)
+        say_unused(&rows, verb->out);
     if (rc == 0 && !all && rows.n == 0)
         fputs("nothing is stored ('berthctl profile -- COMMAND' profiles a program)\n", verb->out);
     return rc;

@@ -35,6 +35,7 @@ static int read_machine(const char *topology, char machine[PROFILE_MACHINE_MAX],
 static int fill_row(const struct threads_args *args, const struct conf *conf, unsigned parameter,
                     struct profile_threads *row, struct berth_error *err)
 {
+    struct ctl_program program;
     char path[PATH_MAX];
 
     *row = (struct profile_threads){.uid = geteuid(),
@@ -42,10 +43,11 @@ static int fill_row(const struct threads_args *args, const struct conf *conf, un
                                     .threads = parameter,
                                     .environment = !probe_has_place(args->command),
                                     .measured_at = time(NULL)};
-    wire_args_shape(INT_MAX, args->command, row->shape);
     if (ctl_program_find(args->command[0], path, err) < 0 ||
-        ctl_program_key(args->tag, path, row->key, err) < 0)
+        ctl_program_identify(&program, args->tag, args->command, path, err) < 0)
         return -1;
+    snprintf(row->key, sizeof(row->key), "%s", program.key);
+    snprintf(row->shape, sizeof(row->shape), "%s", program.shape);
     return read_machine(args->topology ? args->topology : conf->topology, row->machine, err);
 }
 

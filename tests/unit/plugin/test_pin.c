@@ -81,7 +81,11 @@ static char *file_with(const char *name, const char *text)
 static void check(const char *path, char *argument, enum wire_pin want, const char *by)
 {
     char *argv[] = {(char *)path, argument, NULL};
-    struct pin pin = pin_of_program(path, argument ? 2 : 1, argv);
+    struct wire_program program;
+    struct pin pin;
+
+    wire_program_read(argument ? 2 : 1, argv, &program);
+    pin = pin_of_program(&program, path, argument ? 2 : 1, argv);
 
     if (pin.pin != want || strcmp(pin.by, by) != 0)
         fail_msg("%s: %d '%s', not %d '%s'", path, pin.pin, pin.by, want, by);
@@ -120,8 +124,8 @@ static void test_executables(void **state)
     check(compiled("starts", "#include <stdlib.h>\nint main(void){return system(\"true\");}", ""),
           NULL, WIRE_PIN_STARTS, "system");
     check(compiled("static", "int main(void){return 0;}", "-static"), NULL, WIRE_PIN_UNREAD, "");
-    check("/usr/bin/env", NULL, WIRE_PIN_STARTS, "execvp");
-    check("/usr/bin/taskset", NULL, WIRE_PIN_CALLS, "sched_setaffinity");
+    check("/usr/bin/xargs", NULL, WIRE_PIN_STARTS, "xargs");
+    check("/usr/bin/taskset", NULL, WIRE_PIN_STARTS, "taskset");
 }
 
 static void test_scripts(void **state)
@@ -145,6 +149,39 @@ static void test_scripts(void **state)
     free(binds);
 }
 
+/* What stands before a program. */
+static void test_wrappers(void **state)
+{
+    static const struct {
+        const char *line;
+        enum wire_pin pin;
+        const char *by;
+    } cases[] = {
+        {"/usr/bin/env A=b /bin/true", WIRE_PIN_NONE, ""},
+        {"nice -n 5 time timeout 5 /bin/true", WIRE_PIN_NONE, ""},
+        {"env OMP_PROC_BIND=true /bin/true", WIRE_PIN_ENVIRONMENT, "OMP_PROC_BIND"},
+        {"numactl --membind=0 /bin/true", WIRE_PIN_CALLS, "numactl"},
+        {"nice /usr/bin/taskset -c 0 /bin/true", WIRE_PIN_CALLS, "taskset"},
+        {"mpirun -n 2 /bin/true", WIRE_PIN_STARTS, "mpirun"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char line[128], *argv[16], *rest = line;
+        struct wire_program program;
+        struct pin pin;
+        int argc = 0;
+
+        snprintf(line, sizeof(line), "%s", cases[i].line);
+        while ((argv[argc] = strsep(&rest, " ")))
+            argc++;
+        wire_program_read(argc, argv, &program);
+        pin = pin_of_program(&program, "/bin/true", argc, argv);
+        if (pin.pin != cases[i].pin || strcmp(pin.by, cases[i].by) != 0)
+            fail_msg("%s: %d '%s'", cases[i].line, pin.pin, pin.by);
+    }
+}
+
 static void test_what_cannot_be_read(void **state)
 {
     (void)state;
@@ -163,6 +200,7 @@ static void test_torn_executables(void **state)
     char *path = strdup(compiled("torn", "int main(void){return 0;}", "")), byte;
     FILE *file = fopen(path, "r+");
     char *argv[] = {path, NULL};
+    const struct wire_program program = {.kind = WIRE_PROGRAM_FILE, .option = "", .args = 1};
 
     (void)state;
     assert_non_null(file);
@@ -175,7 +213,7 @@ static void test_torn_executables(void **state)
             fseek(file, at, SEEK_SET);
             fputc(byte ^ flip, file);
             fflush(file);
-            pin = pin_of_program(path, 1, argv);
+            pin = pin_of_program(&program, path, 1, argv);
             assert_true(pin.pin == WIRE_PIN_NONE || pin.pin == WIRE_PIN_UNREAD);
             fseek(file, at, SEEK_SET);
             fputc(byte, file);
@@ -203,7 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_environment),      cmocka_unit_test(test_executables),
         cmocka_unit_test(test_scripts),          cmocka_unit_test(test_what_cannot_be_read),
-        cmocka_unit_test(test_torn_executables),
+        cmocka_unit_test(test_torn_executables), cmocka_unit_test(test_wrappers),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

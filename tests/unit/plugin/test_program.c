@@ -28,10 +28,6 @@
 void __real__exit(int status) __attribute__((noreturn));
 void __wrap__exit(int status) __attribute__((noreturn));
 
-static char *const sh[] = {(char *)"sh", NULL}, *const bin_sh[] = {(char *)"/bin/sh", NULL};
-static char *const absent[] = {(char *)"no-such", NULL}, *const absent_file[] = {(char *)"/no/such",
-                                                                                 NULL};
-static char *const device[] = {(char *)"/dev/null", NULL};
 static bool filtered; /* this process can open no file */
 
 /* Counts the lines that a child has run, in a build for gcov. */
@@ -46,18 +42,53 @@ void __wrap__exit(int status)
     __real__exit(status);
 }
 
+/* Finds a program as any other. */
+static int find(const char *command, const char *dirs, unsigned limit_ms, char exe[PATH_MAX],
+                char hash[WIRE_HASH_MAX])
+{
+    const struct wire_program program = {.kind = WIRE_PROGRAM_FILE, .option = "", .args = 1};
+    struct pin pin;
+    char *const argv[] = {(char *)(uintptr_t)command, NULL};
+
+    return program_find(&program, 1, argv, dirs, limit_ms, exe, hash, &pin);
+}
+
+/* What an interpreter reads is found from the working directory, whatever PATH says. */
+static void test_script(void **state)
+{
+    char *argv[] = {(char *)"env", (char *)"sh", (char *)"test_program.script", NULL};
+    char exe[PATH_MAX], hash[WIRE_HASH_MAX], sh[PATH_MAX], want[2 * PATH_MAX];
+    char none[WIRE_HASH_MAX], *script;
+    FILE *file = fopen(argv[2], "w");
+    struct wire_program program;
+    struct pin pin;
+
+    (void)state;
+    assert_true(file && fputs("true\n", file) >= 0 && fclose(file) == 0);
+    wire_program_read(3, argv, &program);
+    assert_int_equal(program_find(&program, 3, argv, "/bin", PATIENCE_MS, exe, hash, &pin), 0);
+    script = realpath(argv[2], NULL);
+    assert_true(script && realpath("/bin/sh", sh));
+    snprintf(want, sizeof(want), "%s %s", sh, script);
+    assert_string_equal(exe, want);
+    assert_int_equal(strlen(hash), WIRE_HASH_MAX - 1);
+    unlink(argv[2]);
+    free(script);
+    assert_int_equal(program_find(&program, 3, argv, "/bin", PATIENCE_MS, exe, none, &pin), 0);
+    assert_string_equal(none, "");
+}
+
 static void test_found(void **state)
 {
     char exe[PATH_MAX], hash[WIRE_HASH_MAX], want[PATH_MAX], want_hash[WIRE_HASH_MAX];
-    struct pin pin;
 
     (void)state;
     assert_non_null(realpath("/bin/sh", want));
     assert_int_equal(wire_program_hash(want, want_hash), 0);
-    assert_int_equal(program_find(1, bin_sh, NULL, PATIENCE_MS, exe, hash, &pin), 0);
+    assert_int_equal(find("/bin/sh", NULL, PATIENCE_MS, exe, hash), 0);
     assert_string_equal(exe, want);
     assert_string_equal(hash, want_hash);
-    assert_int_equal(program_find(1, sh, "/nonexistent::/bin", PATIENCE_MS, exe, hash, &pin), 0);
+    assert_int_equal(find("sh", "/nonexistent::/bin", PATIENCE_MS, exe, hash), 0);
     assert_string_equal(exe, want);
     assert_string_equal(hash, want_hash);
 }
@@ -65,23 +96,21 @@ static void test_found(void **state)
 static void test_not_found(void **state)
 {
     char exe[PATH_MAX] = "x", hash[WIRE_HASH_MAX] = "x";
-    struct pin pin;
 
     (void)state;
-    assert_int_equal(program_find(1, absent, "/bin", PATIENCE_MS, exe, hash, &pin), -1);
+    assert_int_equal(find("no-such", "/bin", PATIENCE_MS, exe, hash), -1);
     assert_string_equal(exe, "");
     assert_string_equal(hash, "");
-    assert_int_equal(program_find(1, absent, NULL, PATIENCE_MS, exe, hash, &pin), -1);
-    assert_int_equal(program_find(1, absent_file, "/bin", PATIENCE_MS, exe, hash, &pin), -1);
+    assert_int_equal(find("no-such", NULL, PATIENCE_MS, exe, hash), -1);
+    assert_int_equal(find("/no/such", "/bin", PATIENCE_MS, exe, hash), -1);
 }
 
 static void test_what_cannot_be_read_has_no_hash(void **state)
 {
     char exe[PATH_MAX], hash[WIRE_HASH_MAX];
-    struct pin pin;
 
     (void)state;
-    assert_int_equal(program_find(1, device, NULL, PATIENCE_MS, exe, hash, &pin), 0);
+    assert_int_equal(find("/dev/null", NULL, PATIENCE_MS, exe, hash), 0);
     assert_string_equal(exe, "/dev/null");
     assert_string_equal(hash, "");
 }
@@ -90,12 +119,11 @@ static void test_what_cannot_be_read_has_no_hash(void **state)
 static void test_nothing_stays(void **state)
 {
     char exe[PATH_MAX], hash[WIRE_HASH_MAX];
-    struct pin pin;
     int fd = open("/dev/null", O_RDONLY), after;
 
     (void)state;
-    assert_int_equal(program_find(1, bin_sh, NULL, PATIENCE_MS, exe, hash, &pin), 0);
-    assert_int_equal(program_find(1, absent_file, NULL, PATIENCE_MS, exe, hash, &pin), -1);
+    assert_int_equal(find("/bin/sh", NULL, PATIENCE_MS, exe, hash), 0);
+    assert_int_equal(find("/no/such", NULL, PATIENCE_MS, exe, hash), -1);
     after = open("/dev/null", O_RDONLY);
     assert_int_equal(after, fd + 1);
     close(after);
@@ -138,13 +166,12 @@ static void check_hang(int call)
 
     if (pid == 0) {
         char exe[PATH_MAX] = "x", hash[WIRE_HASH_MAX] = "x";
-        struct pin pin;
 
         alarm(30); /* without a limit it would never end */
         filtered = true;
         if (!hang(call))
             _exit(77);
-        if (program_find(1, bin_sh, NULL, 20, exe, hash, &pin) != -1 || exe[0] || hash[0])
+        if (find("/bin/sh", NULL, 20, exe, hash) != -1 || exe[0] || hash[0])
             _exit(1);
         while (waitpid(-1, &status, 0) < 0) /* the killed child ends */
             if (errno == ECHILD)
@@ -178,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_found),
+        cmocka_unit_test(test_script),
         cmocka_unit_test(test_not_found),
         cmocka_unit_test(test_what_cannot_be_read_has_no_hash),
         cmocka_unit_test(test_nothing_stays),

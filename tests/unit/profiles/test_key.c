@@ -22,6 +22,18 @@ static void test_keys(void **state)
     assert_string_equal(key, "tag:solver-v2");
 }
 
+static void test_starts_others(void **state)
+{
+    (void)state;
+    assert_true(profile_key_starts_others("exe:/usr/bin/numactl#0123"));
+    assert_true(profile_key_starts_others("exe:/usr/bin/python3.11#0123"));
+    assert_true(profile_key_starts_others("exe:/var/spool/slurmd/job00038/slurm_script#0123"));
+    assert_false(profile_key_starts_others("exe:/usr/bin/python3.11 /home/a/x.py#0123"));
+    assert_false(profile_key_starts_others("exe:/usr/bin/bash /home/a/make#0123"));
+    assert_false(profile_key_starts_others("exe:/opt/solver#0123"));
+    assert_false(profile_key_starts_others("tag:numactl"));
+}
+
 static void test_geometry(void **state)
 {
     char geometry[PROFILE_GEOMETRY_MAX];
@@ -41,7 +53,8 @@ static void test_geometry(void **state)
 static void fill(struct profiles *store)
 {
     static const char *const profile_key[] = {"exe:/opt/a/solver#11", "exe:/opt/b/solver#22",
-                                              "exe:/opt/b/other#33", "tag:other", "tag:twin"};
+                                              "exe:/opt/b/other#33", "tag:other", "tag:twin",
+                                              "exe:/usr/bin/python3 /home/a/fit.py#44"};
     static const char *const sample_key[] = {"tag:counted", "tag:twin"};
     double curve[] = {0, 1};
     struct profile_demand demand = {.cores = 1, .curve = curve};
@@ -77,6 +90,9 @@ static void test_resolve(void **state)
         {"asked", "tag:asked"},
         {"twin", "tag:twin"}, /* of two kinds of rows, but one key */
         {"solve", NULL},      /* base names are not abbreviated */
+        {"/home/a/fit.py", "exe:/usr/bin/python3 /home/a/fit.py#44"}, /* a script's path */
+        {"fit.py", "exe:/usr/bin/python3 /home/a/fit.py#44"},
+        {"a/fit.py", NULL},
         {"nobody", NULL},
         {"", NULL},
         {"TAG:other", NULL},
@@ -130,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_starts_others),
         cmocka_unit_test(test_geometry),
         TEST(test_resolve),
         TEST(test_ambiguous),

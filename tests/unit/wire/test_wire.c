@@ -52,6 +52,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                 .group = groups,
                                 .bound_by_hand = true,
                                 .bound_cpus = "0-2,1000",
+                                .by_cpu = true,
                                 .user_omp_threads = true,
                                 .asked = true,
                                 .pin = WIRE_PIN_ENVIRONMENT,
@@ -140,6 +141,7 @@ static void assert_same_register(const struct wire_register *a, const struct wir
     assert_memory_equal(a->group, b->group, a->ngroups * sizeof(a->group[0]));
     assert_int_equal(a->bound_by_hand, b->bound_by_hand);
     assert_string_equal(a->bound_cpus, b->bound_cpus);
+    assert_int_equal(a->by_cpu, b->by_cpu);
     assert_int_equal(a->user_omp_threads, b->user_omp_threads);
     assert_int_equal(a->asked, b->asked);
     assert_int_equal(a->pin, b->pin);
@@ -490,6 +492,7 @@ static void test_register_fields(void **state)
          "0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]",
          "groups: at most 64 expected, not 65"},
         {"\"bound_by_hand\":1", "bound_by_hand: boolean"},
+        {"\"by_cpu\":1", "by_cpu: boolean"},
         {"\"user_omp_threads\":\"no\"", "user_omp_threads: boolean"},
         {"\"asked\":1", "asked: boolean"},
         {"\"pin\":\"glue\"", "pin: 'glue' is none of"},

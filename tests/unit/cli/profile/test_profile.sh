@@ -288,4 +288,21 @@ done
 refuses '' 2 'leaves nothing' profile --limit 10 --skip 10 true
 refuses '' 1 'not more than --skip' profile --db "$db" --llc 256K:16:64 --skip 10M --limit 20M true
 
+# What a wrapper starts is the program; of an interpreter the script is; where nobody can tell, a name has to
+profile -- env A=b nice -n 0 "$turtle"
+ends 0
+is_stored "$(realpath "$turtle")" || bad "profile -- env nice turtle" "stored under turtle" "$("$berthctl" profile list --db "$db")"
+! is_stored env || bad "profile -- env" "nothing under env" "$("$berthctl" profile list --db "$db")"
+echo 'for i in 1 2 3; do :; done' >"$dir/loop.sh"
+profile --json -- sh "$dir/loop.sh"
+ends 0
+has out "/loop.sh#"
+is_stored "$dir/loop.sh" || bad "profile -- sh loop.sh" "stored under loop.sh" "$("$berthctl" profile list --db "$db")"
+profile -- sh "$dir/none.sh"
+ends 1
+has err "none.sh: No such file"
+profile -- valgrind true
+ends 1
+has err 'valgrind: its command line does not tell which program it runs: give it a name (--tag NAME)'
+
 exit $failed

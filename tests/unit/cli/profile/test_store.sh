@@ -112,6 +112,24 @@ ln -s program "$dir/link"
 sample "exe:$(realpath "$dir/program")#00" "$now" false '"misses":[1,1]' | store import >"$dir/out" || bad "import" "status 0" "$?"
 says "$dir/program#00" profile show --db "$db" "$dir/link"
 
+# Rows under the path of what starts others are told of once, and stay until somebody forgets them
+if grep -q 'of a program that starts others' "$dir/out"; then bad "profile list" "nothing of unused rows" "$(cat "$dir/out")"; fi
+{
+    profile exe:/usr/bin/numactl#00 "$now" 1
+    sample exe:/var/spool/slurmd/job00038/slurm_script#00 "$now" false '"misses":[1,1]'
+    sample "exe:/usr/bin/python3 /home/a/fit.py#00" "$now" false '"misses":[1,1]'
+} | store import >"$dir/out" || bad "import" "status 0" "$?"
+store list >"$dir/out"
+has '2 of these rows are of a program that starts others'
+store forget numactl || bad "profile forget numactl" "status 0" "$?"
+store list >"$dir/out"
+has '1 of these rows is of a program that starts others'
+store forget slurm_script || bad "profile forget slurm_script" "status 0" "$?"
+says 'fit.py#00' profile show --db "$db" /home/a/fit.py
+store forget fit.py || bad "profile forget fit.py" "status 0" "$?"
+store list >"$dir/out"
+if grep -q 'of a program that starts others' "$dir/out"; then bad "profile list" "nothing of unused rows" "$(cat "$dir/out")"; fi
+
 # Control characters that a user has in his names do not reach the terminal
 sample 'exe:/opt/\u001b[2Jx#00' "$now" false '"misses":[1,1]' | store import >"$dir/out"
 store list >"$dir/out"
