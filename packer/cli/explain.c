@@ -227,7 +227,8 @@ static const struct paragraph {
      "[; the site does not allow {request.refused}]"
      "[{request.bound_by_hand?}; bound to its cores by hand]"
      "[{request.late?}; its tasks had begun before berthd's answer was heard]"
-     "[; the program is {request.exe}|; the program is not known]"},
+     "[; the program is {request.exe}|; the program is not known]"
+     "[{request.found?}, which uses its CPUs]"},
     {"profile", true, NULL,
      "[{profile.known?}{profile.miss_pmi} cache misses per million instructions, "
      "from {profile.source}, measured {profile.measured_at@}"
@@ -340,10 +341,12 @@ static void add_hint(struct json_object *step)
     const char *exe = ctl_text(ctl_object(step, "request"), "exe"), *slash = strrchr(exe, '/');
     const char *id = ctl_text(step, "id"), *dot = strchr(id, '.');
     struct json_object *hint = json_object_new_object();
+    bool found = ctl_true(ctl_object(step, "request"), "found");
 
     if (strncmp(key, "tag:", 4) == 0)
         json_add_text(hint, "tag", key + 4);
-    else if ((dot && strcmp(dot, ".batch") == 0) || (slash && strcmp(slash, "/slurm_script") == 0))
+    else if ((!found && dot && strcmp(dot, ".batch") == 0) ||
+             (slash && strcmp(slash, "/slurm_script") == 0))
         json_add_bool(hint, "script", true);
     else if (slash)
         json_add_text(hint, "exe", exe);

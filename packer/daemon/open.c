@@ -21,6 +21,7 @@
 #include "packer/machine/type.h"
 #include "packer/observe/known_pairs.h"
 #include "packer/observe/learn.h"
+#include "packer/observe/seek.h"
 #include "packer/observe/orders.h"
 #include "packer/observe/probe.h"
 #include "packer/observe/reuse.h"
@@ -236,6 +237,7 @@ static void open_optional(struct packer *packer)
     packer->replace = replace_open();
     packer->power = node_power_open(packer->topo);
     learn_configure(packer);
+    packer->seeker = seek_open(&packer->root);
     known_pairs_open(packer);
     probing_open(packer);
     memory_configure(packer);
@@ -295,6 +297,7 @@ void packer_close(struct packer *packer)
     enforce_close(&packer->enforce);
     probe_close(packer->probe);
     orders_close(packer->orders);
+    seek_close(packer->seeker);
     learn_close(packer->learner);
     node_power_close(packer->power);
     replace_close(packer->replace);

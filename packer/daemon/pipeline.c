@@ -31,6 +31,7 @@
 #include "packer/observe/known_pairs.h"
 #include "packer/observe/learn.h"
 #include "packer/observe/probe.h"
+#include "packer/observe/seek.h"
 #include "packer/observe/slowdown.h"
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
@@ -239,6 +240,7 @@ double pipeline_observe(struct packer *packer)
     slowdown_windows(packer);
     if (size_judge_turn(packer))
         make_room(packer);
+    seek_turn(packer); /* before a window's end is forgotten */
     rates_changed = classify_windows(packer);
     size_again(packer);
     if (packer->pairs.n) {
@@ -570,6 +572,7 @@ static void adopt(struct packer *packer)
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
+        seek_adopt(step);
         program_begin(packer, step);
         known_pairs_begin(packer, step);
         classify_profile(packer, step);

@@ -242,6 +242,8 @@ static struct json_object *render_request(const struct step *step)
     json_add_bool(object, "bound_by_hand", request->bound_by_hand);
     json_add_text(object, "pin", wire_pin_name[request->pin]);
     json_add_text(object, "pin_by", request->pin_by[0] ? request->pin_by : NULL);
+    json_add_bool(object, "by_cpu", request->by_cpu);
+    json_add_bool(object, "found", step->seek.found);
     json_add_bool(object, "late", step->late);
     return object;
 }

@@ -7,6 +7,7 @@ libpacker_la_SOURCES += \
 	packer/observe/orders.c packer/observe/orders.h \
 	packer/observe/probe.c packer/observe/probe.h \
 	packer/observe/reuse.c packer/observe/reuse.h \
+	packer/observe/seek.c packer/observe/seek.h \
 	packer/observe/slowdown.c packer/observe/slowdown.h \
 	packer/observe/usage.c packer/observe/usage.h \
 	packer/observe/window.c packer/observe/window.h

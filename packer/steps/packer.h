@@ -68,6 +68,7 @@ struct packer {
     struct counters *counters;
     bool private_data;                 /* users are told nothing of others */
     struct learner *learner;           /* NULL: nothing is learned */
+    struct seeker *seeker;             /* NULL: nobody looks who uses the CPUs (observe/seek.h) */
     struct orders *orders;             /* NULL: no user has put anything into the store yet */
     struct reuse_sampler *reuse;       /* NULL: reuse is not sampled */
     struct probe *probe;               /* NULL: no interference probe */

@@ -3,6 +3,7 @@
 #include "packer/steps/program.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -47,6 +48,25 @@ void program_begin(struct packer *packer, struct step *step)
 void program_end(struct packer *packer, const struct step *step)
 {
     programs_leave(&packer->programs, step->program);
+}
+
+int program_found(struct packer *packer, struct step *step, const char *exe, const char *hash)
+{
+    struct wire_register *request = &step->request;
+    const char *was = request->exe;
+    void *kept = request->kept;
+
+    request->exe = exe;
+    if (wire_register_keep(request) < 0) {
+        request->exe = was;
+        return -1;
+    }
+    free(kept);
+    snprintf(request->hash, sizeof(request->hash), "%s", hash);
+    request->shape[0] = '\0';
+    program_end(packer, step);
+    program_begin(packer, step);
+    return 0;
 }
 
 /* Does what others' runs were counted tell of a user's, where his own tell nothing? */

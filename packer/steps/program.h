@@ -25,6 +25,10 @@ void program_key(const struct step *step, char key[PROFILE_KEY_MAX]);
 void program_begin(struct packer *packer, struct step *step);
 void program_end(struct packer *packer, const struct step *step);
 
+/* The live step's program turned out to be this one, whose arguments are not known: what it is
+ * called, and its hash ("": it has no key). 0, or -1 without memory: nothing has changed. */
+int program_found(struct packer *packer, struct step *step, const char *exe, const char *hash);
+
 /* Asks the store for the program's profile, as a launch does: 1 found, 0 not, -1 and err. */
 int program_profile(const struct packer *packer, const struct step *step, struct profile *profile,
                     struct berth_error *err);

@@ -67,6 +67,14 @@ struct step_profile {
     double solo_pmi;               /* misses alone, per million instructions; NAN not known */
 };
 
+/* Who uses its CPUs, where the command line does not tell (observe/seek.h). */
+struct step_seek {
+    bool asked;           /* somebody is looking */
+    bool found, mixed;    /* it is known; several programs took turns: it is none */
+    unsigned rest, apart; /* windows until the next look, and between the last two */
+    char seen[128];       /* the end of the path that was found last */
+};
+
 struct step_class {
     enum step_class_id id;
     char reason[160];
@@ -359,6 +367,7 @@ struct step {
     struct step_probe probe;
     struct step_class class;
     struct step_knowledge knowledge;
+    struct step_seek seek;
     size_t program; /* its number (programs.h); PROGRAM_NONE: it has no key */
     size_t slot;    /* what it is to the models (forecast.h); 0: idle */
     struct step_size size;

@@ -48,6 +48,13 @@ bool wire_program_starts_others(const char *path)
     return find_starter(path) != NULL;
 }
 
+bool wire_program_interprets(const char *path)
+{
+    const struct starter *starter = find_starter(path);
+
+    return starter && starter->kind == STARTER_INTERPRETER && !(starter->flags & STARTER_BY_CPU);
+}
+
 /* ---- its command line ---- */
 
 struct reading {

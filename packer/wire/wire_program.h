@@ -53,4 +53,7 @@ void wire_program_identify(const struct wire_program *program, const char *path,
  * under its own path and content says nothing of them. */
 bool wire_program_starts_others(const char *path);
 
+/* Is it an interpreter, which does what it runs itself? A shell is none: what it starts works. */
+bool wire_program_interprets(const char *path);
+
 #endif

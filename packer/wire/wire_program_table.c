@@ -5,8 +5,8 @@
 #include "packer/wire/wire_program_table.h"
 
 #define SHELL_OPTIONS                                                                              \
-    "-c& -e -u -x -v -l -n -f -r -p -a -b -h -k -m -t -B -C -E -H -P -T -o: -O: +e +u +x +v +f "   \
-    "+a +b +h +m +B +C +o: +O: --login --norc --noprofile --posix --restricted --verbose "         \
+    "-c& -e -u -x -v -l -n -f -r -p -a -b -h -k -m -t -B -C -E -H -P -T -o: -O: +e +u +x +v "       \
+    "+f +a +b +h +m +B +C +o: +O: --login --norc --noprofile --posix --restricted --verbose "         \
     "--rcfile: --init-file: -s^ -i^"
 
 const struct starter starters[] = {
@@ -49,8 +49,7 @@ const struct starter starters[] = {
      "-A: -b: -B: -c: -C: -d: -e: -E -G: -H -i: -J: -k -l -m: -n: -N: -o: -O -p: -q: -Q -r: -s "
      "-S: -t: -u -v -w: -x: -X -Z -D^ --account: --constraint: --cpus-per-task: "
      "--cpu-bind: --distribution: --error: --exact --exclusive --exclude: --export: --gpus: "
-     "--gres: "
-     "--hint: --input: --job-name: --kill-on-bad-exit --label --mem: --mem-bind: --mem-per-cpu: "
+     "--gres: --hint: --input: --job-name: --kill-on-bad-exit --label --mem: --mem-bind: --mem-per-cpu: "
      "--mpi: --nodelist: --nodes: --ntasks: --ntasks-per-node: --output: --overcommit --overlap "
      "--partition: --pty --qos: --quiet --reservation: --threads-per-core: --time: --unbuffered "
      "--verbose --contention-aware --chdir^ --multi-prog^"},
@@ -64,7 +63,8 @@ const struct starter starters[] = {
      "apptainer singularity shifter sarus ch-run podman docker enroot proot firejail tini "
      "dumb-init vtune nsys ncu hpcrun tau_exec conda mamba micromamba uv poetry",
      STARTER_CLOSED, 0, 0, ""},
-    {"valgrind qemu-x86_64 qemu-aarch64 wine box64", STARTER_OTHER, 0, 0, ""},
+    {"valgrind memcheck-amd64-linux memcheck-arm64-linux qemu-x86_64 qemu-aarch64 wine box64",
+     STARTER_OTHER, 0, 0, ""},
 
     /* ---- interpreters ---- */
     {"bash sh dash ksh zsh ash", STARTER_INTERPRETER, STARTER_PLUS | STARTER_BY_CPU, 0,
@@ -77,18 +77,15 @@ const struct starter starters[] = {
      "-2 -3 -4 -5 -6 -7 -S^"},
     {"ruby", STARTER_INTERPRETER, 0, 0,
      "-e! -I: -r: -E: -W* -K* -T* -i* -x* -F* -0 -1 -2 -3 -4 -5 -6 -7 -a -c -d -l -n -p -s -U -v "
-     "-w "
-     "--enable: --disable: --jit --yjit --encoding: --verbose -C^ -S^"},
+     "-w --enable: --disable: --jit --yjit --encoding: --verbose -C^ -S^"},
     {"Rscript", STARTER_INTERPRETER, 0, 0,
      "-e! --verbose --vanilla --no-echo --no-save --no-restore --no-environ --no-site-file "
      "--no-init-file --slave --quiet"},
     {"R", STARTER_INTERPRETER, STARTER_LAX, 0, "-f/ --file/ -e! -q -s -g: -d: --args^"},
     {"julia", STARTER_INTERPRETER, 0, 0,
      "-e! -E! --eval! --print! -L: -p: -t: -J: -C: -H: -O* -g* -q -v -i --load: --procs: "
-     "--threads: "
-     "--sysimage: --machine-file: --startup-file: --check-bounds: --math-mode: --inline: "
-     "--compile: "
-     "--color: --depwarn: --handle-signals: --heap-size-hint: --gcthreads: --project --quiet "
+     "--threads: --sysimage: --machine-file: --startup-file: --check-bounds: --math-mode: --inline: "
+     "--compile: --color: --depwarn: --handle-signals: --heap-size-hint: --gcthreads: --project --quiet "
      "--optimize --banner:"},
     {"java", STARTER_INTERPRETER, STARTER_WORDS | STARTER_LAX | STARTER_CLASS, 0,
      "-jar/ -cp+ -classpath+ -class-path+ -p+ -module-path+ -m@ -module@ -add-modules: "

@@ -203,6 +203,7 @@ unit_programs = \
 	tests/unit/models/tasks/test_throttle_run \
 	tests/unit/observe/test_classify \
 	tests/unit/observe/test_learn \
+	tests/unit/observe/test_seek \
 	tests/unit/observe/test_slowdown \
 	tests/unit/observe/test_usage \
 	tests/unit/observe/test_window \

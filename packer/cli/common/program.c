@@ -46,8 +46,8 @@ static int unknown(const struct wire_program *read, char *const *command, const 
 {
     if (read->kind == WIRE_PROGRAM_UNKNOWN)
         return berth_error_set(err,
-                               "%s: its command line does not tell which program it runs: give it a "
-                               "name (--tag NAME), and steps the same (tag=NAME)",
+                               "%s: its command line does not tell which program it runs: give it "
+                               "a name (--tag NAME), and steps the same (tag=NAME)",
                                command[read->at]);
     if (read->kind == WIRE_PROGRAM_SCRIPT && access(read->what, R_OK) < 0)
         return berth_error_set(err, "%s: %s", read->what, strerror(errno));

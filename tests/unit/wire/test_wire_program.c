@@ -374,6 +374,10 @@ static void test_starts_others(void **state)
     assert_false(wire_program_starts_others("/usr/bin/solver"));
     assert_false(wire_program_starts_others("/usr/bin/python-solver"));
     assert_false(wire_program_starts_others(""));
+    assert_true(wire_program_interprets("/usr/bin/python3.11"));
+    assert_false(wire_program_interprets("/usr/bin/bash"));
+    assert_false(wire_program_interprets("/usr/bin/env"));
+    assert_false(wire_program_interprets("/usr/bin/solver"));
 }
 
 #define in_folder(name) cmocka_unit_test_setup_teardown(name, enter_folder, leave_folder)

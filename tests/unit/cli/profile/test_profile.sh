@@ -292,6 +292,13 @@ refuses '' 1 'not more than --skip' profile --db "$db" --llc 256K:16:64 --skip 1
 profile -- env A=b nice -n 0 "$turtle"
 ends 0
 is_stored "$(realpath "$turtle")" || bad "profile -- env nice turtle" "stored under turtle" "$("$berthctl" profile list --db "$db")"
+"$berthctl" profile forget --db "$db" "$(realpath "$turtle")"
+mkdir "$dir/bin"
+printf '#!/bin/sh\nshift 2\nexec "$@"\n' >"$dir/bin/mpirun"
+chmod 755 "$dir/bin/mpirun"
+profile -- "$dir/bin/mpirun" -np 2 "$turtle"
+ends 0
+is_stored "$(realpath "$turtle")" || bad "profile -- mpirun turtle" "stored under turtle" "$("$berthctl" profile list --db "$db")"
 ! is_stored env || bad "profile -- env" "nothing under env" "$("$berthctl" profile list --db "$db")"
 echo 'for i in 1 2 3; do :; done' >"$dir/loop.sh"
 profile --json -- sh "$dir/loop.sh"

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* seek - see seek.h */
+#include "packer/observe/seek.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <unistd.h>
+
+#include "packer/base/file.h"
+#include "packer/base/log.h"
+#include "packer/base/worker.h"
+#include "packer/observe/classify.h"
+#include "packer/observe/known_pairs.h"
+#include "packer/steps/journal.h"
+#include "packer/steps/packer.h"
+#include "packer/steps/program.h"
+#include "packer/steps/step_counts.h"
+#include "packer/system/process.h"
+#include "packer/wire/wire_program.h"
+
+#define LOOKED_AT 16   /* processes, those that have worked most, whose executable is read */
+#define SOON_S 0.2     /* an answer is looked for, if nobody comes sooner */
+#define LOOKS_APART 64 /* windows between two looks, at most */
+
+struct question {
+    STAILQ_ENTRY(question) link;
+    struct seek_answer answer;
+    size_t n;
+    pid_t pid[];
+};
+STAILQ_HEAD(questions, question);
+
+struct seeker {
+    const struct rootfs *root;
+    struct worker worker; /* its mutex guards what follows */
+    struct questions asked, answered;
+    size_t waiting;
+};
+
+/* ---- the thread ---- */
+
+struct worked {
+    pid_t pid;
+    uint64_t started;
+    double cpu_ns;
+    char exe[PATH_MAX];
+};
+
+static int by_work(const void *a, const void *b)
+{
+    double left = ((const struct worked *)a)->cpu_ns, right = ((const struct worked *)b)->cpu_ns;
+
+    return (left < right) - (left > right);
+}
+
+/* Reads what each has worked. Returns how many there are. */
+static size_t read_work(const struct rootfs *root, const struct question *question,
+                        struct worked *worked)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < question->n; i++) {
+        struct process_stat stat;
+
+        if (process_stat_get(root, question->pid[i], &stat) < 0 || stat.zombie)
+            continue;
+        worked[n].pid = question->pid[i];
+        worked[n].started = stat.started;
+        worked[n++].cpu_ns = stat.user_ns + stat.system_ns;
+    }
+    qsort(worked, n, sizeof(*worked), by_work);
+    return n;
+}
+
+/* Opens the executable of a process: not what the path of the link says, which may be of another
+ * mount namespace. Such a link leads out of any root: a recorded tree has nothing to open. */
+static int open_exe(const struct rootfs *root, pid_t pid)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "proc/%d/exe", (int)pid);
+    return rootfs_is_machine(root)
+               ? openat(root->fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+               : -1;
+}
+
+/* Reads the link /proc/PID/exe. One that was replaced meanwhile keeps its name. */
+static bool read_link(const struct rootfs *root, struct worked *worked)
+{
+    static const char deleted[] = " (deleted)";
+    char path[64], *end;
+    ssize_t length;
+
+    snprintf(path, sizeof(path), "proc/%d/exe", (int)worked->pid);
+    length = readlinkat(root->fd, path, worked->exe, sizeof(worked->exe) - 1);
+    if (length <= 0)
+        return false;
+    worked->exe[length] = '\0';
+    end = (size_t)length > sizeof(deleted) ? worked->exe + length - (sizeof(deleted) - 1) : NULL;
+    if (end && strcmp(end, deleted) == 0)
+        *end = '\0';
+    return true;
+}
+
+/* Reads the executable, or the name of the process where that is all that may be read. */
+static void read_exe(const struct rootfs *root, struct worked *worked)
+{
+    char path[64], *name;
+
+    worked->exe[0] = '\0';
+    if (read_link(root, worked))
+        return;
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)worked->pid);
+    name = rootfs_read(root, path);
+    if (name)
+        snprintf(worked->exe, sizeof(worked->exe), "%.*s", (int)strcspn(name, "\n"), name);
+    free(name);
+}
+
+/* The work of all processes that run the same as this one. */
+static double work_of(const struct worked *worked, size_t n, const char *exe)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(worked[i].exe, exe) == 0)
+            sum += worked[i].cpu_ns;
+    return sum;
+}
+
+/* Returns the process whose executable has worked most; NULL: there is none but such as wait for
+ * others. */
+static const struct worked *choose(const struct worked *worked, size_t n)
+{
+    const struct worked *most = NULL;
+    double work = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *exe = worked[i].exe;
+
+        if (!exe[0] || (wire_program_starts_others(exe) && !wire_program_interprets(exe)))
+            continue;
+        if (work_of(worked, n, exe) > work) {
+            work = work_of(worked, n, exe);
+            most = &worked[i];
+        }
+    }
+    return most;
+}
+
+/* Fills in the hash of a program, none of an interpreter: what it runs, nobody knows. */
+static void hash_it(const struct rootfs *root, const struct worked *worked,
+                    char hash[WIRE_HASH_MAX])
+{
+    char path[64];
+    int fd = -1;
+
+    hash[0] = '\0';
+    if (worked->exe[0] != '/' || wire_program_interprets(worked->exe) ||
+        (fd = open_exe(root, worked->pid)) < 0)
+        return;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    if (wire_program_hash(path, hash) < 0 || process_started(root, worked->pid) != worked->started)
+        hash[0] = '\0';
+    file_close(fd);
+}
+
+/* Looks; without the mutex. */
+static void look(const struct rootfs *root, struct question *question)
+{
+    struct worked *worked = calloc(question->n + 1, sizeof(*worked));
+    size_t n = worked ? read_work(root, question, worked) : 0;
+    const struct worked *most;
+
+    if (n > LOOKED_AT)
+        n = LOOKED_AT;
+    for (size_t i = 0; i < n; i++)
+        read_exe(root, &worked[i]);
+    most = choose(worked, n);
+    if (most) {
+        snprintf(question->answer.exe, sizeof(question->answer.exe), "%s", most->exe);
+        hash_it(root, most, question->answer.hash);
+    }
+    free(worked);
+}
+
+static void run(void *arg)
+{
+    struct seeker *seeker = arg;
+
+    while (!seeker->worker.stopping) {
+        struct question *question = STAILQ_FIRST(&seeker->asked);
+
+        if (!question) {
+            worker_wait_until(&seeker->worker, INFINITY);
+            continue;
+        }
+        STAILQ_REMOVE_HEAD(&seeker->asked, link);
+        worker_unlock(&seeker->worker);
+        look(seeker->root, question);
+        worker_lock(&seeker->worker);
+        STAILQ_INSERT_TAIL(&seeker->answered, question, link);
+        worker_changed(&seeker->worker);
+    }
+}
+
+/* ---- the event loop's side ---- */
+
+struct seeker *seek_open(const struct rootfs *root)
+{
+    struct seeker *seeker = calloc(1, sizeof(*seeker));
+    struct berth_error err = {"out of memory"};
+
+    if (seeker) {
+        seeker->root = root;
+        STAILQ_INIT(&seeker->asked);
+        STAILQ_INIT(&seeker->answered);
+        if (worker_open(&seeker->worker, run, seeker, &err) == 0)
+            return seeker;
+    }
+    log_warn("which programs use the CPUs of batch scripts is not looked for: %s", err.text);
+    free(seeker);
+    return NULL;
+}
+
+static void drop_all(struct questions *questions)
+{
+    struct question *question;
+
+    while ((question = STAILQ_FIRST(questions))) {
+        STAILQ_REMOVE_HEAD(questions, link);
+        free(question);
+    }
+}
+
+void seek_close(struct seeker *seeker)
+{
+    if (!seeker || !worker_close(&seeker->worker))
+        return;
+    drop_all(&seeker->asked);
+    drop_all(&seeker->answered);
+    free(seeker);
+}
+
+bool seek_ask(struct seeker *seeker, uint64_t serial, const pid_t *pid, size_t n)
+{
+    struct question *question;
+    bool asked;
+
+    if (n > SEEK_PROCESSES)
+        n = SEEK_PROCESSES;
+    question = calloc(1, sizeof(*question) + n * sizeof(*pid));
+    if (!question)
+        return false;
+    question->answer.serial = serial;
+    question->n = n;
+    if (n)
+        memcpy(question->pid, pid, n * sizeof(*pid));
+    worker_lock(&seeker->worker);
+    asked = seeker->waiting < SEEK_WAITING;
+    if (asked) {
+        STAILQ_INSERT_TAIL(&seeker->asked, question, link);
+        seeker->waiting++;
+        worker_changed(&seeker->worker);
+    }
+    worker_unlock(&seeker->worker);
+    if (!asked)
+        free(question);
+    return asked;
+}
+
+bool seek_take(struct seeker *seeker, struct seek_answer *answer)
+{
+    struct question *question;
+
+    worker_lock(&seeker->worker);
+    question = STAILQ_FIRST(&seeker->answered);
+    if (question) {
+        STAILQ_REMOVE_HEAD(&seeker->answered, link);
+        seeker->waiting--;
+        *answer = question->answer;
+    }
+    worker_unlock(&seeker->worker);
+    free(question);
+    return question != NULL;
+}
+
+/* ---- the stage ---- */
+
+/* Is it the step's turn? A tag is the last word, and where several programs have taken turns no
+ * more is to be learned. */
+static bool is_due(const struct step *step)
+{
+    const struct wire_register *request = &step->request;
+
+    return request->by_cpu && !request->options.tag[0] && step->counts &&
+           step->counts->window_over && !step->seek.asked && !step->seek.mixed;
+}
+
+/* Asks; the longer the answers are the same, the less often. */
+static void ask(struct packer *packer, struct step *step)
+{
+    pid_t *pid = NULL;
+    size_t n = 0;
+
+    if (step->seek.rest > 0) {
+        step->seek.rest--;
+        return;
+    }
+    if (enforce_step_pids(&packer->enforce, &step->body, &pid, &n) < 0)
+        return;
+    step->seek.asked = seek_ask(packer->seeker, step->serial, pid, n);
+    free(pid);
+    if (step->seek.asked && packer->wake)
+        packer->wake(packer->wake_arg, SOON_S);
+}
+
+/* The step's program is another one, or is known now. */
+static void take_over(struct packer *packer, struct step *step, const char *exe, const char *hash)
+{
+    struct berth_error err;
+
+    if (program_found(packer, step, exe, hash) < 0)
+        return; /* for want of memory: it stays what it was */
+    known_pairs_begin(packer, step);
+    classify_profile(packer, step);
+    classify_step(packer, step);
+    classify_knowledge(packer);
+    log_debug("step %u.%u: its program is %s", step->request.id.job, step->request.id.step, exe);
+    if (journal_start(packer, step, &err) < 0)
+        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+}
+
+/* Returns the end of a path, as far as it is kept. */
+static const char *tail_of(const char *exe)
+{
+    size_t length = strlen(exe), kept = sizeof(((struct step_seek *)NULL)->seen) - 1;
+
+    return length > kept ? exe + length - kept : exe;
+}
+
+void seek_adopt(struct step *step)
+{
+    const struct wire_register *request = &step->request;
+
+    step->seek.found = request->by_cpu && request->exe[0] &&
+                       !wire_program_starts_others(request->exe) && !strchr(request->exe, ' ');
+    if (step->seek.found)
+        snprintf(step->seek.seen, sizeof(step->seek.seen), "%s", tail_of(request->exe));
+}
+
+static void take(struct packer *packer, struct step *step, const struct seek_answer *answer)
+{
+    struct step_seek *seek = &step->seek;
+    const char *tail = tail_of(answer->exe);
+
+    seek->asked = false;
+    if (!answer->exe[0])
+        return;
+    if (strcmp(seek->seen, tail) != 0) {
+        seek->mixed = seek->found;
+        if (seek->mixed)
+            take_over(packer, step, answer->exe, "");
+        snprintf(seek->seen, sizeof(seek->seen), "%s", tail);
+        return;
+    }
+    if (!seek->found)
+        take_over(packer, step, answer->exe, answer->hash);
+    seek->found = true;
+    seek->apart = seek->apart < LOOKS_APART ? 2 * seek->apart + 1 : LOOKS_APART;
+    seek->rest = seek->apart;
+}
+
+static struct step *find(struct packer *packer, uint64_t serial)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step->serial == serial)
+        return step;
+    return NULL;
+}
+
+void seek_turn(struct packer *packer)
+{
+    struct seek_answer answer;
+    struct step *step;
+
+    if (!packer->seeker)
+        return;
+    while (seek_take(packer->seeker, &answer))
+        if ((step = find(packer, answer.serial)))
+            take(packer, step, &answer);
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (is_due(step))
+        ask(packer, step);
+}

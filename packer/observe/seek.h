@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* seek - finds the program of a step whose command line does not tell it: a batch script, a shell,
+ * a launcher such as orted. It is the executable that has used the most CPU time in the step.
+ *
+ * A thread looks, at the ends of the step's windows: it reads /proc/PID/stat of the step's
+ * processes, the link /proc/PID/exe of those that have worked most, and of the first of these the
+ * content, for the key that berthctl profile and srun have, too. A file system that hangs holds the
+ * thread, and nobody else; /proc/PID/cmdline, which a process can hold for as long as it wants, is
+ * not read at all. So of a script that python runs nothing is known but python: it has no key.
+ *
+ * What was found twice in a row is the program. When it is another one later, nothing that was
+ * counted is one program's: the step is called by the new one, and has no key any more.
+ *
+ * /proc/PID/exe of other users' processes takes CAP_SYS_PTRACE. Without it a program is called by
+ * /proc/PID/comm, and has no key. */
+#ifndef BERTH_OBSERVE_SEEK_H
+#define BERTH_OBSERVE_SEEK_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "packer/wire/wire.h"
+
+#define SEEK_PROCESSES 256 /* of a step that are read */
+#define SEEK_WAITING 64    /* steps that wait for the thread: others are asked for later */
+
+struct packer;
+struct rootfs;
+struct seeker;
+struct step;
+
+struct seek_answer {
+    uint64_t serial;          /* the step's */
+    char exe[PATH_MAX];       /* the executable, or its name where only that can be read; "" none */
+    char hash[WIRE_HASH_MAX]; /* of its content; "" not known, or it is an interpreter */
+};
+
+/* Starts the thread; root must stay. NULL, which is logged: nobody looks. */
+struct seeker *seek_open(const struct rootfs *root);
+
+/* Stops it. One that hangs is left alone. NULL is fine. */
+void seek_close(struct seeker *seeker);
+
+/* Asks for the program of a step that has these processes. False: too many wait, or no memory. */
+bool seek_ask(struct seeker *seeker, uint64_t serial, const pid_t *pid, size_t n);
+
+/* Takes an answer that has come. False: there is none. */
+bool seek_take(struct seeker *seeker, struct seek_answer *answer);
+
+/* A step that was adopted has the program that an earlier berthd has found. */
+void seek_adopt(struct step *step);
+
+/* Asks for the steps whose window is over, and takes over what was found. */
+void seek_turn(struct packer *packer);
+
+#endif
