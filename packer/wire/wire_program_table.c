@@ -5,8 +5,8 @@
 #include "packer/wire/wire_program_table.h"
 
 #define SHELL_OPTIONS                                                                              \
-    "-c& -e -u -x -v -l -n -f -r -p -a -b -h -k -m -t -B -C -E -H -P -T -o: -O: +e +u +x +v "       \
-    "+f +a +b +h +m +B +C +o: +O: --login --norc --noprofile --posix --restricted --verbose "         \
+    "-c& -e -u -x -v -l -n -f -r -p -a -b -h -k -m -t -B -C -E -H -P -T -o: -O: +e +u +x +v "      \
+    "+f +a +b +h +m +B +C +o: +O: --login --norc --noprofile --posix --restricted --verbose "      \
     "--rcfile: --init-file: -s^ -i^"
 
 const struct starter starters[] = {
@@ -49,7 +49,8 @@ const struct starter starters[] = {
      "-A: -b: -B: -c: -C: -d: -e: -E -G: -H -i: -J: -k -l -m: -n: -N: -o: -O -p: -q: -Q -r: -s "
      "-S: -t: -u -v -w: -x: -X -Z -D^ --account: --constraint: --cpus-per-task: "
      "--cpu-bind: --distribution: --error: --exact --exclusive --exclude: --export: --gpus: "
-     "--gres: --hint: --input: --job-name: --kill-on-bad-exit --label --mem: --mem-bind: --mem-per-cpu: "
+     "--gres: --hint: --input: --job-name: --kill-on-bad-exit --label --mem: --mem-bind: "
+     "--mem-per-cpu: "
      "--mpi: --nodelist: --nodes: --ntasks: --ntasks-per-node: --output: --overcommit --overlap "
      "--partition: --pty --qos: --quiet --reservation: --threads-per-core: --time: --unbuffered "
      "--verbose --contention-aware --chdir^ --multi-prog^"},
@@ -84,8 +85,10 @@ const struct starter starters[] = {
     {"R", STARTER_INTERPRETER, STARTER_LAX, 0, "-f/ --file/ -e! -q -s -g: -d: --args^"},
     {"julia", STARTER_INTERPRETER, 0, 0,
      "-e! -E! --eval! --print! -L: -p: -t: -J: -C: -H: -O* -g* -q -v -i --load: --procs: "
-     "--threads: --sysimage: --machine-file: --startup-file: --check-bounds: --math-mode: --inline: "
-     "--compile: --color: --depwarn: --handle-signals: --heap-size-hint: --gcthreads: --project --quiet "
+     "--threads: --sysimage: --machine-file: --startup-file: --check-bounds: --math-mode: "
+     "--inline: "
+     "--compile: --color: --depwarn: --handle-signals: --heap-size-hint: --gcthreads: --project "
+     "--quiet "
      "--optimize --banner:"},
     {"java", STARTER_INTERPRETER, STARTER_WORDS | STARTER_LAX | STARTER_CLASS, 0,
      "-jar/ -cp+ -classpath+ -class-path+ -p+ -module-path+ -m@ -module@ -add-modules: "
