@@ -118,13 +118,15 @@ static void add_job(const struct slurm_job *job, const struct cpus *cpus, void *
 }
 
 /* Adds the CPUs of a live step that does not count as movable. A batch script that waits for steps
- * of its job holds nothing of theirs: it stays where it is, whoever comes there. */
+ * of its job, and stays only since nobody knows what it starts, holds nothing of theirs: it stays
+ * where it is, whoever comes there. */
 static void add_held(const struct scene *scene, const struct step *step, struct cpus *cpus)
 {
     struct cpus held = step->body.step_home;
     const struct step *other;
 
-    if (step_is_shell(step) && step->state == STEP_LEFT)
+    if (step_is_shell(step) && step->state == STEP_LEFT && step->request.pin == WIRE_PIN_STARTS &&
+        !step->request.bound_by_hand)
         TAILQ_FOREACH(other, &scene->packer->steps.live, link)
     if (other->request.id.job == step->request.id.job && stand_movable(scene, other))
         cpus_andnot(&held, &other->body.step_home);

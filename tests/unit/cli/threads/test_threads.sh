@@ -55,7 +55,7 @@ threads --cores 2 --min 2 --max 3 --step 1 --db "$dir/store.db" --tag omp --thre
 ends 0
 has out '2 threads (n = 2) on 2 cores: more threads use no more of the CPUs'
 "$berthctl" profile show --db "$dir/store.db" omp >"$dir/out" 2>"$dir/err"
-has out '  threads       2 on 2 cores, from OMP_NUM_THREADS (-c /)'
+has out '  threads       2 on 2 cores, from OMP_NUM_THREADS (())'
 "$berthctl" profile show --json --db "$dir/store.db" omp >"$dir/out" 2>"$dir/err"
 has out '"cores":2,"threads":2,"environment":true,"measured_at":'
 none_left
