@@ -68,6 +68,12 @@ void folder_put(const char *folder, const char *path, const char *text)
     file_put(full, text);
 }
 
+void folder_put_at(const char *folder, const char *name, const char *text, char *path)
+{
+    folder_put(folder, name, text);
+    snprintf(path, PATH_MAX, "%s/%s", folder, name);
+}
+
 size_t folder_count(const char *path)
 {
     DIR *dir = opendir(path);

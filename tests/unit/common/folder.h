@@ -19,6 +19,9 @@ void folder_make(const char *folder, const char *path);
 /* Writes a file of the folder, and makes the folders that lead to it. */
 void folder_put(const char *folder, const char *path, const char *text);
 
+/* The same; path[PATH_MAX] becomes where the file is. */
+void folder_put_at(const char *folder, const char *name, const char *text, char *path);
+
 /* Returns how many entries a folder has: "/proc/self/fd" tells how many descriptors are open. */
 size_t folder_count(const char *path);
 

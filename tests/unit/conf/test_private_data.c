@@ -15,18 +15,7 @@
 
 #include "tests/unit/common/folder.h"
 
-static char folder[64];
-
-static void put(const char *name, const char *text, char path[PATH_MAX])
-{
-    FILE *file;
-
-    snprintf(path, PATH_MAX, "%s/%s", folder, name);
-    file = fopen(path, "we");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
+static char folder[128];
 
 static void test_values(void **state)
 {
@@ -55,10 +44,10 @@ static void test_values(void **state)
     struct berth_error err;
 
     (void)state;
-    put("more.conf", "PrivateData=jobs\n", path);
-    put("self.conf", "Include self.conf\n", path);
+    folder_put_at(folder, "more.conf", "PrivateData=jobs\n", path);
+    folder_put_at(folder, "self.conf", "Include self.conf\n", path);
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-        put("slurm.conf", row[i].text, path);
+        folder_put_at(folder, "slurm.conf", row[i].text, path);
         if (private_data_of(path, &err) != row[i].hides)
             fail_msg("'%s': not %d", row[i].text, row[i].hides);
     }
@@ -72,25 +61,25 @@ static void test_hides(void **state)
 
     (void)state;
     conf_init(&conf);
-    put("slurm.conf", "PrivateData=jobs\n", conf.slurm_conf);
+    folder_put_at(folder, "slurm.conf", "PrivateData=jobs\n", conf.slurm_conf);
     assert_true(private_data_hides(&conf));
     conf.private_data = CONF_PRIVATE_OFF;
     assert_false(private_data_hides(&conf));
     conf.private_data = CONF_PRIVATE_SLURM;
-    put("slurm.conf", "PrivateData=users\n", path);
+    folder_put_at(folder, "slurm.conf", "PrivateData=users\n", path);
     assert_false(private_data_hides(&conf));
     conf.private_data = CONF_PRIVATE_ON;
     assert_true(private_data_hides(&conf));
     conf.private_data = CONF_PRIVATE_SLURM;
-    snprintf(conf.slurm_conf, sizeof(conf.slurm_conf), "%.60s/none", folder);
+    snprintf(conf.slurm_conf, sizeof(conf.slurm_conf), "%.120s/none", folder);
     assert_true(private_data_hides(&conf));
 }
 
 static int make_folder(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/berth-private.XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    folder_new(folder, sizeof(folder), "berth-private");
+    return 0;
 }
 
 static int remove_folder(void **state)

@@ -15,18 +15,7 @@
 
 #include "tests/unit/common/folder.h"
 
-static char folder[64];
-
-static void put(const char *name, const char *text, char path[PATH_MAX])
-{
-    FILE *file;
-
-    snprintf(path, PATH_MAX, "%s/%s", folder, name);
-    file = fopen(path, "we");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
+static char folder[128];
 
 /* What is said last counts, wherever it stands. */
 static void test_values(void **state)
@@ -56,14 +45,14 @@ static void test_values(void **state)
     struct berth_error err;
 
     (void)state;
-    put("more.conf", "PrologFlags=RunInJob\n", path);
-    put("twice.conf", "Include more.conf\n", path);
-    put("of-blue.conf", "PrologFlags=Blue\n", path);
-    put("self.conf", "Include self.conf\n", path);
+    folder_put_at(folder, "more.conf", "PrologFlags=RunInJob\n", path);
+    folder_put_at(folder, "twice.conf", "Include more.conf\n", path);
+    folder_put_at(folder, "of-blue.conf", "PrologFlags=Blue\n", path);
+    folder_put_at(folder, "self.conf", "Include self.conf\n", path);
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         int rc;
 
-        put("slurm.conf", row[i].text, path);
+        folder_put_at(folder, "slurm.conf", row[i].text, path);
         strcpy(value, "as before");
         rc = slurm_conf_value(path, "PrologFlags", value, sizeof(value), &err);
         if (rc != (row[i].value ? 0 : -1) || (row[i].value && strcmp(value, row[i].value) != 0))
@@ -87,8 +76,8 @@ static void test_path(void **state)
 static int make_folder(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/berth-slurm.XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    folder_new(folder, sizeof(folder), "berth-slurm");
+    return 0;
 }
 
 static int remove_folder(void **state)

@@ -71,10 +71,9 @@ static char folder[PATH_MAX];
 /* Writes a file of the test's folder. */
 static char *file_with(const char *name, const char *text)
 {
-    static char path[PATH_MAX + 32];
+    static char path[PATH_MAX];
 
-    folder_put(folder, name, text);
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    folder_put_at(folder, name, text, path);
     return path;
 }
 
