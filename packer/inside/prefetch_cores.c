@@ -161,23 +161,13 @@ void prefetch_give_back(struct packer *packer, const struct step *step)
     drop_all(packer, is_of, step);
 }
 
-static const struct step *owner_of(const struct packer *packer, const struct core_register *core)
-{
-    const struct step *step;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (step->serial == core->owner)
-        return step;
-    return NULL;
-}
-
 /* Is the register of a core that its step has no more? */
 static bool is_stale(const struct packer *packer, const struct core_register *core,
                      const struct step *step)
 {
     struct cpus own;
 
-    step = core->owner ? owner_of(packer, core) : NULL;
+    step = core->owner ? registry_find_serial(&packer->steps, core->owner) : NULL;
     if (!step || !step_movable(step))
         return true;
     prefetch_own(packer, step, &own);

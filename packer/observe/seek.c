@@ -188,7 +188,8 @@ static void look(const struct rootfs *root, struct question *question)
     free(worked);
 }
 
-static void run(void *arg)
+/* The thread: looks for one step after another. */
+static void look_for_all(void *arg)
 {
     struct seeker *seeker = arg;
 
@@ -219,7 +220,7 @@ struct seeker *seek_open(const struct rootfs *root)
         seeker->root = root;
         STAILQ_INIT(&seeker->asked);
         STAILQ_INIT(&seeker->answered);
-        if (worker_open(&seeker->worker, run, seeker, &err) == 0)
+        if (worker_open(&seeker->worker, look_for_all, seeker, &err) == 0)
             return seeker;
     }
     log_warn("which programs use the CPUs of batch scripts is not looked for: %s", err.text);
@@ -353,7 +354,8 @@ void seek_adopt(struct step *step)
         snprintf(step->seek.seen, sizeof(step->seek.seen), "%s", tail_of(request->exe));
 }
 
-static void take(struct packer *packer, struct step *step, const struct seek_answer *answer)
+/* What was seen twice in a row is the program; what comes later makes it none. */
+static void hear(struct packer *packer, struct step *step, const struct seek_answer *answer)
 {
     struct step_seek *seek = &step->seek;
     const char *tail = tail_of(answer->exe);
@@ -375,16 +377,6 @@ static void take(struct packer *packer, struct step *step, const struct seek_ans
     seek->rest = seek->apart;
 }
 
-static struct step *find(struct packer *packer, uint64_t serial)
-{
-    struct step *step;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (step->serial == serial)
-        return step;
-    return NULL;
-}
-
 void seek_turn(struct packer *packer)
 {
     struct seek_answer answer;
@@ -393,8 +385,8 @@ void seek_turn(struct packer *packer)
     if (!packer->seeker)
         return;
     while (seek_take(packer->seeker, &answer))
-        if ((step = find(packer, answer.serial)))
-            take(packer, step, &answer);
+        if ((step = registry_find_serial(&packer->steps, answer.serial)))
+            hear(packer, step, &answer);
     TAILQ_FOREACH(step, &packer->steps.live, link)
     if (is_due(step))
         ask(packer, step);

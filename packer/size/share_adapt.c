@@ -327,24 +327,12 @@ bool share_adapt_decide(struct packer *packer, size_t n, struct step *const *ste
 
 /* ---- intervals ---- */
 
-static const struct step *find_live(const struct packer *packer, uint64_t serial)
-{
-    const struct step *step;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    {
-        if (step->serial == serial)
-            return step;
-    }
-    return NULL;
-}
-
 /* Reads all its steps' last windows. Returns false: one has none, or the interval is not over. */
 static bool read_all(const struct packer *packer, struct share_group *group,
                      struct counters_sample *now)
 {
     for (size_t i = 0; i < group->n; i++) {
-        const struct step *step = find_live(packer, group->serial[i]);
+        const struct step *step = registry_find_serial(&packer->steps, group->serial[i]);
 
         if (!step || !window_last(step, &now[i]))
             return false;

@@ -282,6 +282,16 @@ const struct step *step_index_find(const struct step_index *index, struct wire_s
                                                                               : NULL;
 }
 
+struct step *registry_find_serial(const struct registry *registry, uint64_t serial)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &registry->live, link)
+    if (step->serial == serial)
+        return step;
+    return NULL;
+}
+
 int step_go(struct step *step, enum step_state to)
 {
     if (!(edges[step->state] & TO(to))) {

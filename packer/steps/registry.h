@@ -438,6 +438,9 @@ void step_index_free(struct step_index *index);
 const struct step *step_index_find(const struct step_index *index, struct wire_step_id id);
 size_t step_index_of_job(const struct step_index *index, uint32_t job);
 
+/* Returns the live step of that serial, or NULL: it has ended. */
+struct step *registry_find_serial(const struct registry *registry, uint64_t serial);
+
 /* Does the job have a live step here? With `inner`, only steps other than the batch script and the
  * interactive shell count. */
 bool registry_job_lives(const struct registry *registry, uint32_t job, bool inner);
