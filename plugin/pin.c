@@ -78,7 +78,7 @@ static bool says(const struct variable *variable, const char *value)
 }
 
 /* Returns the first entry by which the variable says something; NULL: there is none. */
-static const char *find(char *const *env, const struct variable *variable)
+static const char *entry_of(char *const *env, const struct variable *variable)
 {
     for (; env && *env; env++) {
         const char *value = value_of(*env, variable->name);
@@ -95,7 +95,7 @@ struct pin pin_of_environment(char *const *env)
 
     for (size_t i = 0; pin.pin == WIRE_PIN_NONE && i < sizeof(variables) / sizeof(variables[0]);
          i++) {
-        const char *entry = find(env, &variables[i]);
+        const char *entry = entry_of(env, &variables[i]);
 
         if (!entry)
             continue;

@@ -67,17 +67,6 @@ static const struct word imports[] = {
     {"dlmopen", WIRE_PIN_STARTS},
 };
 
-/* Programs that run others' text: their own imports say nothing of it. */
-static const struct interpreter {
-    const char *name; /* and a version behind it: python3.11 */
-    bool shell;       /* most of what it does is to start others */
-} interpreters[] = {
-    {"python", false}, {"pypy", false}, {"perl", false}, {"Rscript", false}, {"julia", false},
-    {"ruby", false},   {"node", false}, {"java", false}, {"awk", false},     {"mawk", false},
-    {"gawk", false},   {"sh", true},    {"bash", true},  {"dash", true},     {"ksh", true},
-    {"zsh", true},     {"csh", true},   {"tcsh", true},  {"fish", true},     {"busybox", true},
-};
-
 /* Wrappers and launchers that bind what they start. */
 static const struct word wrappers[] = {
     {"numactl", WIRE_PIN_CALLS},  {"taskset", WIRE_PIN_CALLS},   {"chrt", WIRE_PIN_CALLS},
@@ -191,25 +180,6 @@ static struct pin pin_of_arguments(int argc, char *const *argv)
     return pin;
 }
 
-static const struct interpreter *find_interpreter(const char *name)
-{
-    for (size_t i = 0; i < COUNT(interpreters); i++) {
-        size_t length = strlen(interpreters[i].name);
-
-        if (strncmp(name, interpreters[i].name, length) == 0 &&
-            !name[length + strspn(name + length, "0123456789.")])
-            return &interpreters[i];
-    }
-    return NULL;
-}
-
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 /* Finds the interpreter of a file that begins with "#!": the first word, or behind env the next. */
 static void read_interpreter(const char *head, char name[WIRE_PIN_MAX])
 {
@@ -217,24 +187,21 @@ static void read_interpreter(const char *head, char name[WIRE_PIN_MAX])
     char path[256];
 
     snprintf(path, sizeof(path), "%.*s", (int)strcspn(at, " \t\n"), at);
-    if (strcmp(name_of(path), "env") == 0) {
+    if (strcmp(wire_program_name(path), "env") == 0) {
         at += strcspn(at, " \t\n");
         at += strspn(at, " \t");
         snprintf(path, sizeof(path), "%.*s", (int)strcspn(at, " \t\n"), at);
     }
-    snprintf(name, WIRE_PIN_MAX, "%.*s", WIRE_PIN_MAX - 1, name_of(path));
+    snprintf(name, WIRE_PIN_MAX, "%.*s", WIRE_PIN_MAX - 1, wire_program_name(path));
 }
 
 static struct pin pin_of_hash_bang(int fd, const char *head)
 {
-    const struct interpreter *interpreter;
     char name[WIRE_PIN_MAX];
 
     read_interpreter(head, name);
-    interpreter = find_interpreter(name);
-    if (!interpreter || interpreter->shell)
-        return say(WIRE_PIN_STARTS, name, sizeof(name));
-    return pin_of_script(fd);
+    return wire_program_is_read(name) ? pin_of_script(fd)
+                                      : say(WIRE_PIN_STARTS, name, sizeof(name));
 }
 
 /* ---- executables ---- */
@@ -327,8 +294,8 @@ static struct pin pin_of_wrappers(int words, char *const *argv)
         if (pin.pin != WIRE_PIN_NONE)
             return pin;
         for (size_t row = 0; row < COUNT(wrappers); row++)
-            if (is(name_of(argv[i]), wrappers[row].text))
-                return say(wrappers[row].pin, name_of(argv[i]), SIZE_MAX);
+            if (is(wire_program_name(argv[i]), wrappers[row].text))
+                return say(wrappers[row].pin, wire_program_name(argv[i]), SIZE_MAX);
     }
     return nothing;
 }
@@ -336,17 +303,16 @@ static struct pin pin_of_wrappers(int words, char *const *argv)
 static struct pin pin_of_file(const struct wire_program *program, int fd, const char *path,
                               int argc, char *const *argv)
 {
-    const struct interpreter *interpreter = find_interpreter(name_of(path));
     struct pin pin = {WIRE_PIN_UNREAD, ""};
     size_t length;
     char *head = read_at(fd, 0, HEAD_MAX, &length);
 
     if (head && length > 2 && memcmp(head, "#!", 2) == 0)
         pin = pin_of_hash_bang(fd, head);
-    else if (interpreter && !interpreter->shell)
+    else if (wire_program_is_read(path))
         pin = pin_of_arguments(argc, argv);
-    else if (interpreter || program->kind != WIRE_PROGRAM_FILE)
-        pin = say(WIRE_PIN_STARTS, name_of(path), SIZE_MAX);
+    else if (wire_program_is_shell(path) || program->kind != WIRE_PROGRAM_FILE)
+        pin = say(WIRE_PIN_STARTS, wire_program_name(path), SIZE_MAX);
     else if (head && length >= sizeof(Elf64_Ehdr) && memcmp(head, ELFMAG, SELFMAG) == 0)
         pin = pin_of_executable(fd, head, length);
     free(head);

@@ -64,7 +64,8 @@ static bool read_all(const struct hand *hand, struct memory_nodes *nodes)
     return told;
 }
 
-static void run(void *arg)
+/* The thread: reads what it is given, again and again. */
+static void read_on(void *arg)
 {
     struct hand *hand = arg;
 
@@ -94,7 +95,7 @@ static void start_hand(struct maps_reader *reader)
 
     if (hand) {
         hand->root = *reader->root;
-        if (worker_open(&hand->worker, run, hand, &err) == 0) {
+        if (worker_open(&hand->worker, read_on, hand, &err) == 0) {
             reader->hand = hand;
             return;
         }

@@ -34,25 +34,30 @@ static bool asked_by_name(const struct wire_register *request)
             options->policy_given || options->cores_max > 0);
 }
 
-/* Says whether the site has berth leave the step, for fear that it fails when it is moved or
- * narrowed, and writes why. */
-static bool stays(const struct packer *packer, const struct step *step, char why[CARE_WHY_MAX])
+/* Returns why the step stays, for fear that it fails when it is moved or narrowed; NULL: it need
+ * not. `why` is a place for that. */
+static const char *reason_to_stay(const struct packer *packer, const struct step *step,
+                                  char why[CARE_WHY_MAX])
 {
     const struct wire_register *request = &step->request;
 
-    if (packer->conf.move == CONF_MOVE_ALL || asked_by_name(request) || program_asks(request))
-        return false;
+    if (request->options.mode == WIRE_MODE_OBSERVE || packer->conf.move == CONF_MOVE_ALL ||
+        asked_by_name(request))
+        return NULL;
     if (packer->conf.move == CONF_MOVE_NEVER)
-        return snprintf(why, CARE_WHY_MAX, "the site moves nobody (move = never)") > 0;
+        return "the site moves nobody (move = never)";
     if (request->pin == WIRE_PIN_NONE)
-        return false;
-    return snprintf(why, CARE_WHY_MAX, pin_text[request->pin], request->pin_by) > 0;
+        return NULL;
+    snprintf(why, CARE_WHY_MAX, pin_text[request->pin], request->pin_by);
+    return why;
 }
 
 /* Returns why berth keeps off this step, or NULL. */
 static const char *reason_to_leave(const struct packer *packer, const struct step *step,
                                    char why[CARE_WHY_MAX])
 {
+    const char *stays = reason_to_stay(packer, step, why);
+
     if (step->request.options.mode == WIRE_MODE_OFF)
         return step->refused[0] ? "the site's berth.conf does not allow what it asked for"
                                 : "did not opt in";
@@ -60,9 +65,7 @@ static const char *reason_to_leave(const struct packer *packer, const struct ste
         return "bound by hand (--cpu-bind)";
     if (step->released)
         return "released by root (berthctl release)";
-    if (step->request.options.mode != WIRE_MODE_OBSERVE && stays(packer, step, why))
-        return why;
-    return stand_unfit(packer, &step->body);
+    return stays ? stays : stand_unfit(packer, &step->body);
 }
 
 /* Does a step that only asks have somebody of its job to go with? It then stands where its own

@@ -117,19 +117,26 @@ static void add_job(const struct slurm_job *job, const struct cpus *cpus, void *
         widen(others->scene->packer->topo, others->cpus);
 }
 
-/* Adds the CPUs of a live step that does not count as movable. A batch script that waits for steps
- * of its job, and stays only since nobody knows what it starts, holds nothing of theirs: it stays
- * where it is, whoever comes there. */
+/* Is it a batch script that stays only since nobody knows what it starts? */
+static bool is_unread_script(const struct step *step)
+{
+    return step_is_shell(step) && step->state == STEP_LEFT &&
+           step->request.pin == WIRE_PIN_STARTS && !step->request.bound_by_hand;
+}
+
+/* Adds the CPUs of a live step that does not count as movable. Such a script holds nothing of what
+ * the steps of its job have, for which it waits: it stays where it is, whoever comes there. */
 static void add_held(const struct scene *scene, const struct step *step, struct cpus *cpus)
 {
     struct cpus held = step->body.step_home;
     const struct step *other;
 
-    if (step_is_shell(step) && step->state == STEP_LEFT && step->request.pin == WIRE_PIN_STARTS &&
-        !step->request.bound_by_hand)
+    if (is_unread_script(step))
         TAILQ_FOREACH(other, &scene->packer->steps.live, link)
-    if (other->request.id.job == step->request.id.job && stand_movable(scene, other))
-        cpus_andnot(&held, &other->body.step_home);
+        {
+            if (other->request.id.job == step->request.id.job && stand_movable(scene, other))
+                cpus_andnot(&held, &other->body.step_home);
+        }
     cpus_or(cpus, &held);
 }
 

@@ -189,7 +189,7 @@ struct wire_register {
     const char *job_cores; /* Slurm's abstract core lists: shown, never used as CPU numbers */
     const char *step_cores;
     const char *exe;            /* what its program is called (wire_program.h); "" unknown */
-    char hash[WIRE_HASH_MAX];   /* of what it is, likewise; "" unknown */
+    char hash[WIRE_HASH_MAX];   /* of what its program is (wire_program.h); "" unknown */
     char shape[WIRE_SHAPE_MAX]; /* wire_args_shape of its own arguments; "" unknown */
     size_t ngroups;
     const uint32_t *group;  /* [ngroups] its user's other groups */

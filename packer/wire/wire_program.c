@@ -13,7 +13,7 @@
 
 /* ---- who starts others ---- */
 
-static const char *base_of(const char *path)
+const char *wire_program_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -38,7 +38,7 @@ static bool is_listed(const char *list, const char *name)
 static const struct starter *find_starter(const char *path)
 {
     for (size_t i = 0; i < nstarters; i++)
-        if (is_listed(starters[i].names, base_of(path)))
+        if (is_listed(starters[i].names, wire_program_name(path)))
             return &starters[i];
     return NULL;
 }
@@ -48,11 +48,26 @@ bool wire_program_starts_others(const char *path)
     return find_starter(path) != NULL;
 }
 
-bool wire_program_interprets(const char *path)
+static bool is_interpreter(const char *path, unsigned flags, bool with)
 {
     const struct starter *starter = find_starter(path);
 
-    return starter && starter->kind == STARTER_INTERPRETER && !(starter->flags & STARTER_BY_CPU);
+    return starter && starter->kind == STARTER_INTERPRETER && !!(starter->flags & flags) == with;
+}
+
+bool wire_program_is_shell(const char *path)
+{
+    return is_interpreter(path, STARTER_BY_CPU, true);
+}
+
+bool wire_program_is_read(const char *path)
+{
+    return is_interpreter(path, STARTER_READ, true);
+}
+
+bool wire_program_interprets(const char *path)
+{
+    return is_interpreter(path, STARTER_BY_CPU, false);
 }
 
 /* ---- its command line ---- */
@@ -376,7 +391,7 @@ static int name_it(const struct wire_program *program, const char *path, const c
     const char *what = "";
 
     if (program->kind == WIRE_PROGRAM_SCRIPT)
-        what = script ? script : base_of(program->what);
+        what = script ? script : wire_program_name(program->what);
     else if (program->kind == WIRE_PROGRAM_MODULE)
         what = program->what;
     return snprintf(exe, PATH_MAX, "%s%s%s%s%s", path, program->option[0] ? " " : "",

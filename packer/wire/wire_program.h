@@ -53,6 +53,13 @@ void wire_program_identify(const struct wire_program *program, const char *path,
  * under its own path and content says nothing of them. */
 bool wire_program_starts_others(const char *path);
 
+/* Returns the last part of a path. */
+const char *wire_program_name(const char *path);
+
+/* Is it a shell? Is it an interpreter whose scripts say by their words whether they may bind? */
+bool wire_program_is_shell(const char *path);
+bool wire_program_is_read(const char *path);
+
 /* Is it an interpreter, which does what it runs itself? A shell is none: what it starts works. */
 bool wire_program_interprets(const char *path);
 

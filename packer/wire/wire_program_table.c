@@ -71,30 +71,30 @@ const struct starter starters[] = {
     {"bash sh dash ksh zsh ash", STARTER_INTERPRETER, STARTER_PLUS | STARTER_BY_CPU, 0,
      SHELL_OPTIONS},
     {"csh tcsh fish", STARTER_INTERPRETER, STARTER_BY_CPU, 0, "-c& -f -e -x -v -V -X -l"},
-    {"python pypy ipython", STARTER_INTERPRETER, 0, 0,
+    {"python pypy ipython", STARTER_INTERPRETER, STARTER_READ, 0,
      "-c! -m@ -b -B -d -E -I -O -P -q -R -s -S -u -v -x -W: -X: --check-hash-based-pycs: -i^"},
-    {"perl", STARTER_INTERPRETER, 0, 0,
+    {"perl", STARTER_INTERPRETER, STARTER_READ, 0,
      "-e! -E! -I: -M* -m* -F* -C* -D* -d* -i* -x* -w -W -X -t -T -u -U -n -p -a -l -s -f -c -0 -1 "
      "-2 -3 -4 -5 -6 -7 -S^"},
-    {"ruby", STARTER_INTERPRETER, 0, 0,
+    {"ruby", STARTER_INTERPRETER, STARTER_READ, 0,
      "-e! -I: -r: -E: -W* -K* -T* -i* -x* -F* -0 -1 -2 -3 -4 -5 -6 -7 -a -c -d -l -n -p -s -U -v "
      "-w --enable: --disable: --jit --yjit --encoding: --verbose -C^ -S^"},
-    {"Rscript", STARTER_INTERPRETER, 0, 0,
+    {"Rscript", STARTER_INTERPRETER, STARTER_READ, 0,
      "-e! --verbose --vanilla --no-echo --no-save --no-restore --no-environ --no-site-file "
      "--no-init-file --slave --quiet"},
     {"R", STARTER_INTERPRETER, STARTER_LAX, 0, "-f/ --file/ -e! -q -s -g: -d: --args^"},
-    {"julia", STARTER_INTERPRETER, 0, 0,
+    {"julia", STARTER_INTERPRETER, STARTER_READ, 0,
      "-e! -E! --eval! --print! -L: -p: -t: -J: -C: -H: -O* -g* -q -v -i --load: --procs: "
      "--threads: --sysimage: --machine-file: --startup-file: --check-bounds: --math-mode: "
      "--inline: "
      "--compile: --color: --depwarn: --handle-signals: --heap-size-hint: --gcthreads: --project "
      "--quiet "
      "--optimize --banner:"},
-    {"java", STARTER_INTERPRETER, STARTER_WORDS | STARTER_LAX | STARTER_CLASS, 0,
+    {"java", STARTER_INTERPRETER, STARTER_WORDS | STARTER_LAX | STARTER_CLASS | STARTER_READ, 0,
      "-jar/ -cp+ -classpath+ -class-path+ -p+ -module-path+ -m@ -module@ -add-modules: "
      "-add-opens: -add-exports: -add-reads: -limit-modules: -upgrade-module-path: "
      "-enable-native-access: -source:"},
-    {"node nodejs", STARTER_INTERPRETER, 0, 0,
+    {"node nodejs", STARTER_INTERPRETER, STARTER_READ, 0,
      "-e! --eval! -p! --print! -r: --require: --import: -i^ --inspect --trace-warnings "
      "--no-warnings --expose-gc --expose_gc"},
     {"octave octave-cli", STARTER_INTERPRETER, 0, 0,
@@ -104,7 +104,7 @@ const struct starter starters[] = {
     {"lua luajit", STARTER_INTERPRETER, 0, 0, "-e! -l: -E -v -W"},
     {"php", STARTER_INTERPRETER, 0, 0, "-r! -f/ -d: -c: -n -q"},
     {"tclsh", STARTER_INTERPRETER, 0, 0, ""},
-    {"awk gawk mawk nawk", STARTER_INTERPRETER, STARTER_CODE, 0,
+    {"awk gawk mawk nawk", STARTER_INTERPRETER, STARTER_CODE | STARTER_READ, 0,
      "-f/ --file/ -F: -v: -W: --field-separator: --assign: -b -n -M -O -P"},
 };
 const size_t nstarters = sizeof(starters) / sizeof(starters[0]);

@@ -7,10 +7,10 @@
 
 enum starter_kind {
     STARTER_WRAPPER,     /* becomes, or waits for, the command behind its options */
-    STARTER_LAUNCHER,    /* likewise, many times and on many nodes */
+    STARTER_LAUNCHER,    /* starts it many times and on many nodes */
     STARTER_INTERPRETER, /* runs a script, a module or code */
     STARTER_CLOSED,      /* runs what its command line does not tell: who uses the CPUs is it */
-    STARTER_OTHER,       /* likewise, and its own processes hide the program */
+    STARTER_OTHER,       /* is STARTER_CLOSED, and its own processes hide the program */
 };
 
 /* How its command line is to be read. */
@@ -22,7 +22,8 @@ enum starter_flag {
     STARTER_CODE = 16,    /* the first operand is code */
     STARTER_CLASS = 32,   /* it is a class, or a .java file */
     STARTER_MANY = 64,    /* a word ":" parts several commands */
-    STARTER_BY_CPU = 128, /* what code starts, and not it, uses the CPUs */
+    STARTER_BY_CPU = 128, /* a shell: what code starts, and not it, uses the CPUs */
+    STARTER_READ = 256,   /* the words of a script say whether it may bind (plugin/pin_program.c) */
 };
 
 struct starter {
