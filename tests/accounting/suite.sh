@@ -188,7 +188,7 @@ tried() {
 
 # Jobs whose comments are still to be written.
 waiting() {
-    sqlite3 -readonly "$CLUSTER/berth/queue/outbox.db" 'select count(distinct job) from ledger_run'
+    sqlite3 -readonly -cmd '.timeout 10000' "$CLUSTER/berth/queue/outbox.db" 'select count(distinct job) from ledger_run'
 }
 
 # How often a job was changed at slurmdbd.

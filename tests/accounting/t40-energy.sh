@@ -15,7 +15,7 @@ metered() {
 
 # What all records have, microjoules.
 recorded_uj() {
-    sqlite3 "$CLUSTER/berth/ledger.db" 'select coalesce(sum(coalesce(uj_package, 0) + coalesce(uj_dram, 0)), 0) from ledger_record' 2>/dev/null || echo 0
+    sqlite3 -readonly -cmd '.timeout 10000' "$CLUSTER/berth/ledger.db" 'select coalesce(sum(coalesce(uj_package, 0) + coalesce(uj_dram, 0)), 0) from ledger_record' 2>/dev/null || echo 0
 }
 
 t40_what_is_metered_is_recorded_or_nobodys() {

@@ -43,7 +43,7 @@ twins_comment() {
 
 # recorded JOB COLUMNS: of the ledger's rows, in order of their start.
 recorded() {
-    sqlite3 -readonly -separator ' ' "$CLUSTER/berth/ledger.db" "select $2 from ledger_record where job = $1 order by start, step"
+    sqlite3 -readonly -cmd '.timeout 10000' -separator ' ' "$CLUSTER/berth/ledger.db" "select $2 from ledger_record where job = $1 order by start, step"
 }
 
 # berthd with the suite's own keys again.
