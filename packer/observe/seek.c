@@ -36,6 +36,8 @@ STAILQ_HEAD(questions, question);
 
 struct seeker {
     const struct rootfs *root;
+    bool running;         /* the worker, from the first question on */
+    bool refused;         /* there is no thread to be had: nobody looks */
     struct worker worker; /* its mutex guards what follows */
     struct questions asked, answered;
     size_t waiting;
@@ -214,18 +216,27 @@ static void look_for_all(void *arg)
 struct seeker *seek_open(const struct rootfs *root)
 {
     struct seeker *seeker = calloc(1, sizeof(*seeker));
-    struct berth_error err = {"out of memory"};
 
-    if (seeker) {
-        seeker->root = root;
-        STAILQ_INIT(&seeker->asked);
-        STAILQ_INIT(&seeker->answered);
-        if (worker_open(&seeker->worker, look_for_all, seeker, &err) == 0)
-            return seeker;
-    }
-    log_warn("which programs use the CPUs of batch scripts is not looked for: %s", err.text);
-    free(seeker);
-    return NULL;
+    if (!seeker)
+        return NULL;
+    seeker->root = root;
+    STAILQ_INIT(&seeker->asked);
+    STAILQ_INIT(&seeker->answered);
+    return seeker;
+}
+
+/* Starts the thread, once. */
+static bool runs(struct seeker *seeker)
+{
+    struct berth_error err;
+
+    if (seeker->running || seeker->refused)
+        return seeker->running;
+    seeker->running = worker_open(&seeker->worker, look_for_all, seeker, &err) == 0;
+    seeker->refused = !seeker->running;
+    if (seeker->refused)
+        log_warn("which programs use the CPUs of batch scripts is not looked for: %s", err.text);
+    return seeker->running;
 }
 
 static void drop_all(struct questions *questions)
@@ -240,7 +251,7 @@ static void drop_all(struct questions *questions)
 
 void seek_close(struct seeker *seeker)
 {
-    if (!seeker || !worker_close(&seeker->worker))
+    if (!seeker || (seeker->running && !worker_close(&seeker->worker)))
         return;
     drop_all(&seeker->asked);
     drop_all(&seeker->answered);
@@ -254,7 +265,7 @@ bool seek_ask(struct seeker *seeker, uint64_t serial, const pid_t *pid, size_t n
 
     if (n > SEEK_PROCESSES)
         n = SEEK_PROCESSES;
-    question = calloc(1, sizeof(*question) + n * sizeof(*pid));
+    question = runs(seeker) ? calloc(1, sizeof(*question) + n * sizeof(*pid)) : NULL;
     if (!question)
         return false;
     question->answer.serial = serial;
@@ -278,6 +289,8 @@ bool seek_take(struct seeker *seeker, struct seek_answer *answer)
 {
     struct question *question;
 
+    if (!seeker->running)
+        return false;
     worker_lock(&seeker->worker);
     question = STAILQ_FIRST(&seeker->answered);
     if (question) {

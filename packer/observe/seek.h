@@ -38,13 +38,15 @@ struct seek_answer {
     char hash[WIRE_HASH_MAX]; /* of its content; "" not known, or it is an interpreter */
 };
 
-/* Starts the thread; root must stay. NULL, which is logged: nobody looks. */
+/* Makes the seeker, whose thread starts with the first question; root must stay. NULL: no memory.
+ */
 struct seeker *seek_open(const struct rootfs *root);
 
 /* Stops it. One that hangs is left alone. NULL is fine. */
 void seek_close(struct seeker *seeker);
 
-/* Asks for the program of a step that has these processes. False: too many wait, or no memory. */
+/* Asks for the program of a step that has these processes. False: too many wait, or there is no
+ * memory, or no thread. */
 bool seek_ask(struct seeker *seeker, uint64_t serial, const pid_t *pid, size_t n);
 
 /* Takes an answer that has come. False: there is none. */
