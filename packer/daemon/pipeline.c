@@ -16,6 +16,7 @@
 #include "packer/daemon/ledger_record.h"
 #include "packer/daemon/missed.h"
 #include "packer/enact/as_if.h"
+#include "packer/enact/bindings.h"
 #include "packer/enact/care.h"
 #include "packer/enact/enact.h"
 #include "packer/enact/folders.h"
@@ -236,6 +237,8 @@ double pipeline_observe(struct packer *packer)
         pipeline_stepds(packer);
     if (rearrange_turn(packer))
         in_s = 0;
+    if (bindings_turn(packer))
+        make_room(packer);
     packer->steps_changed = false;
     slowdown_windows(packer);
     if (size_judge_turn(packer))
@@ -259,6 +262,7 @@ double pipeline_observe(struct packer *packer)
     if (clock_s() - began_s > packer->turn_s)
         return 0; /* requests first, then what steps have used */
     in_s = clock_sooner(in_s, clock_sooner(loop_due(packer), thermal_due(packer)));
+    in_s = clock_sooner(in_s, bindings_due(packer));
     return clock_sooner(clock_sooner(in_s, bill_s), observe_turn(packer));
 }
 

@@ -11,6 +11,7 @@
 
 #include "packer/base/array.h"
 #include "packer/bill/bill.h"
+#include "packer/enact/bindings.h"
 #include "packer/enact/care.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/offline.h"
@@ -26,6 +27,7 @@ struct moves {
     struct move {
         struct step *step; /* NULL once it has moved */
         struct cpus from, to;
+        bool changed; /* its tasks get other CPUs */
     } * move;
     unsigned standing[CPUS_MAX];
 };
@@ -118,8 +120,10 @@ static int moves_add(struct packer *packer, const struct concern *concern, struc
     move->step = step;
     enforce_union(&step->body, ENFORCE_PLACE, &move->from);
     step->enacted.shared = step->share.changes;
-    if (!retarget(packer, step) && !concern->all && !rewritten(packer, concern, step))
+    move->changed = retarget(packer, step);
+    if (!move->changed && !concern->all && !rewritten(packer, concern, step))
         return 0;
+    bindings_image(packer, step);
     place_describe(packer, &packer->pool, step);
     enforce_union(&step->body, ENFORCE_PLACE, &move->to);
     cpus_foreach(cpu, &move->from) moves->standing[cpu]++;
@@ -270,8 +274,9 @@ static void call_again(struct packer *packer)
         packer->wake(packer->wake_arg, 0);
 }
 
-/* Move one step. Its cores are free when this returns; some of its threads may be given their CPUs
- * later, and it is verified only then. */
+/* Move one step. Its cores are free when this returns, but those of its home where it is wide: some
+ * of its threads may be given their CPUs in the next turns, and it is verified only then. What a
+ * wide step's cpuset is does not tell where its threads are: they are set. */
 static int move_step(struct packer *packer, const struct move *move)
 {
     bool resized = is_resized(packer, move),
@@ -284,6 +289,7 @@ static int move_step(struct packer *packer, const struct move *move)
         bring_home(packer, step);
         return 0;
     }
+    step->body.moving = move->changed && step->body.wide;
     rc = packer->enforce.way->apply(&packer->enforce, &step->body, &err);
     if (rc < 0)
         return failed(packer, step, &err);
@@ -360,6 +366,63 @@ static void settle_end(struct packer *packer)
         log_error("%s", err.text);
 }
 
+/* Reads what the step's program has bound. A new step's tasks are where they were found just now,
+ * before they have run. Returns false where it has left berth's care. */
+static bool read_bindings(struct packer *packer, const struct concern *concern, struct step *step)
+{
+    char reason[sizeof(step->enacted.reason)], why[128];
+
+    if (step == concern->fresh && !step->late) {
+        step->body.wide = packer->enforce.way->touches;
+        return true;
+    }
+    if (bindings_read(packer, &packer->pool, step, why) || step->enacted.away)
+        return true;
+    snprintf(reason, sizeof(reason), "left alone: %s", why);
+    return step_leave(packer, step, STEP_LEFT, reason) < 0;
+}
+
+/* Has the step to be applied, once the pool is `next`? */
+static bool is_next(const struct packer *packer, const struct pool *next,
+                    const struct concern *concern, const struct step *step)
+{
+    if (!concerns(packer, concern, step))
+        return false;
+    if (step->enacted.away || concern->all || rewritten(packer, concern, step))
+        return true;
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        const struct enforce_task *task = &step->body.task[i];
+        struct cpus image;
+
+        stand_image(packer, next, &task->use, &image);
+        if (!cpus_equal(&image, &task->cpus))
+            return true;
+    }
+    return false;
+}
+
+/* Before anything is changed: the journal has what threads are bound to, and that they are on their
+ * way. Returns how many steps have left berth's care. */
+static size_t prepare(struct packer *packer, const struct pool *next, const struct concern *concern)
+{
+    struct step *step;
+    size_t left = 0;
+    bool any = false;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (!is_next(packer, next, concern, step))
+            continue;
+        any = true;
+        left += !read_bindings(packer, concern, step);
+        if (step->body.masks.n)
+            write_down(packer, step);
+    }
+    if (any)
+        settle_begin(packer);
+    return left;
+}
+
 /* Moves all that have to. Returns how many failed. */
 static size_t move_all(struct packer *packer, const struct concern *concern)
 {
@@ -367,8 +430,6 @@ static size_t move_all(struct packer *packer, const struct concern *concern)
     struct move *move;
     size_t failed = 0;
 
-    if (moves && moves->n)
-        settle_begin(packer);
     enforce_pace(&packer->enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
     while (moves && (move = moves_next(moves))) {
         failed += move_step(packer, move) < 0;
@@ -399,28 +460,33 @@ long enact_change(struct packer *packer, struct pool *next, const struct step *f
 {
     struct concern concern = {
         .fresh = fresh, .job = fresh ? fresh->request.id.job : 0, .all = flags & ENACT_ALL};
+    size_t left;
 
     bill_turn(packer);
     concern_of(packer, &packer->pool, next, &concern.cpus);
+    left = prepare(packer, next, &concern);
     if (!cpus_empty(&concern.cpus) && journal_stand(packer, next, err) < 0) {
         if (!(flags & ENACT_MUST)) {
             pool_free(next);
+            settle_end(packer);
             return -1;
         }
         log_error("%s", err->text);
     }
     pool_free(&packer->pool);
     packer->pool = *next;
-    return (long)change_all(packer, &concern);
+    return (long)(left + change_all(packer, &concern));
 }
 
 size_t enact_again(struct packer *packer, uint32_t job)
 {
     struct concern concern = {.job = job};
+    size_t left;
 
     bill_turn(packer);
     cpus_zero(&concern.cpus);
-    return move_all(packer, &concern);
+    left = prepare(packer, &packer->pool, &concern);
+    return left + move_all(packer, &concern);
 }
 
 struct turn {

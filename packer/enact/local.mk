@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
 	packer/enact/as_if.c packer/enact/as_if.h \
+	packer/enact/bindings.c packer/enact/bindings.h \
 	packer/enact/care.c packer/enact/care.h \
 	packer/enact/enact.c packer/enact/enact.h \
 	packer/enact/folders.c packer/enact/folders.h \

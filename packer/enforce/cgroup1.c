@@ -6,7 +6,7 @@
  * were a running step outside it then, that write would fail with EBUSY, and every later step of
  * the job with it. Therefore
  *   - a step that stands inside its job's CPUs stands in Slurm's leaf, whose cpuset.cpus is
- * narrowed;
+ * narrowed, or widened within the job's where the step is `wide`;
  *   - one that stands outside them stands in berth's own tree, berth/J.S, and Slurm's leaf, with
  * slurmstepd, is as Slurm made it; the freezer, which Slurm tracks processes by, is another
  * hierarchy and knows nothing of it;
@@ -310,23 +310,42 @@ static int set_leaf(struct enforce *enforce, const struct enforce_step *step,
                     const struct cpus *want, struct berth_error *err)
 {
     struct writing writing = {.cpus = want, .err = err};
-    bool home = cpus_equal(want, &step->step_home);
     char leaf[CGROUP_DIR_MAX];
     struct cpus both;
 
     leaf_dir(enforce, step, leaf);
     if (enforce_read_cpus(enforce->root, leaf, "cpuset.cpus", &both, err) < 0)
         return -1;
-    if (!home)
-        leaf_mark_put(enforce, leaf, &step->step_home);
     cpus_or(&both, want);
-    if (enforce_write_cpus(enforce->root, leaf, "cpuset.cpus", &both, err) < 0 ||
-        enforce_each_dir(enforce, leaf, "task_", write_task_dir, &writing) < 0 ||
-        enforce_write_cpus(enforce->root, leaf, "cpuset.cpus", want, err) < 0)
+    return enforce_write_cpus(enforce->root, leaf, "cpuset.cpus", &both, err) < 0 ||
+                   enforce_each_dir(enforce, leaf, "task_", write_task_dir, &writing) < 0
+               ? -1
+               : enforce_write_cpus(enforce->root, leaf, "cpuset.cpus", want, err);
+}
+
+/* Gives Slurm's leaf back what Slurm gave it. */
+static int clear_leaf(struct enforce *enforce, const struct enforce_step *step,
+                      struct berth_error *err)
+{
+    char leaf[CGROUP_DIR_MAX];
+
+    if (set_leaf(enforce, step, &step->step_home, err) < 0)
         return -1;
-    if (home)
-        leaf_mark_drop(enforce, leaf);
+    leaf_dir(enforce, step, leaf);
+    leaf_mark_drop(enforce, leaf);
     return 0;
+}
+
+/* Notes on Slurm's leaf that the step stands in it, and not at home. */
+static void mark_leaf(struct enforce *enforce, const struct enforce_step *step)
+{
+    char leaf[CGROUP_DIR_MAX];
+
+    leaf_dir(enforce, step, leaf);
+    if (enforce_at_home(step))
+        leaf_mark_drop(enforce, leaf);
+    else
+        leaf_mark_put(enforce, leaf, &step->step_home);
 }
 
 /* Make berth's cgroup of the step. The memory nodes stay the step's: pages are where they were. */
@@ -404,7 +423,7 @@ static int go_outside(struct enforce *enforce, const struct enforce_step *step,
     if (make_own(enforce, step, want, err) < 0 ||
         drain(enforce, step, leaf_pids, own, ENFORCE_ROUNDS, err) != 0)
         return -1;
-    return step->leaf[0] ? set_leaf(enforce, step, &step->step_home, err) : 0;
+    return step->leaf[0] ? clear_leaf(enforce, step, err) : 0;
 }
 
 /* ---- reading back ---- */
@@ -454,7 +473,7 @@ static int cgroup1_stands(struct enforce *enforce, const struct enforce_step *st
     struct cpus want;
     bool inside;
 
-    enforce_union(step, ENFORCE_PLACE, &want);
+    enforce_bounds(step, &want);
     inside = goes_inside(step, &want);
     inside ? leaf_dir(enforce, step, dir) : own_dir(enforce, step->id, dir);
     if (enforce_check_cpus(enforce->root, dir, "cpuset.cpus", &want, err) < 0 ||
@@ -472,15 +491,17 @@ static int cgroup1_apply(struct enforce *enforce, const struct enforce_step *ste
                          struct berth_error *err)
 {
     struct cpus want;
-    bool stands;
+    bool inside, stands;
 
-    enforce_union(step, ENFORCE_PLACE, &want);
+    enforce_bounds(step, &want);
     if (cpus_empty(&want))
         return berth_error_set(err, "no CPUs to stand on");
+    inside = goes_inside(step, &want);
     stands = cgroup1_stands(enforce, step, NULL) == 0;
-    if (!stands &&
-        ((goes_inside(step, &want) ? go_inside : go_outside)(enforce, step, &want, err) < 0 ||
-         cgroup1_stands(enforce, step, err) < 0))
+    if (inside)
+        mark_leaf(enforce, step);
+    if (!stands && ((inside ? go_inside : go_outside)(enforce, step, &want, err) < 0 ||
+                    cgroup1_stands(enforce, step, err) < 0))
         return -1;
     return enforce_settle(enforce, step, ENFORCE_PLACE, stands, err);
 }
@@ -516,7 +537,7 @@ static void cgroup1_gather(struct enforce *enforce, const struct enforce_step *s
 {
     struct cpus want;
 
-    enforce_union(step, ENFORCE_PLACE, &want);
+    enforce_bounds(step, &want);
     dir[0] = '\0';
     if (where == ENFORCE_PLACE && !goes_inside(step, &want))
         return;
@@ -541,8 +562,7 @@ static int cgroup1_restore(struct enforce *enforce, const struct enforce_step *s
     cgroup1_gather(enforce, step, ENFORCE_HOME, dir);
     if (vacate_own(enforce, step, dir, &step->step_home, err) < 0 && !cgroup1_gone(enforce, step))
         return -1;
-    if (step->leaf[0] && set_leaf(enforce, step, &step->step_home, err) < 0 &&
-        !cgroup1_gone(enforce, step))
+    if (step->leaf[0] && clear_leaf(enforce, step, err) < 0 && !cgroup1_gone(enforce, step))
         return -1;
     return enforce_settle(enforce, step, ENFORCE_HOME, false, err);
 }

@@ -5,10 +5,10 @@
  * or, from Slurm 26.05 on, a SLUID; slurmstepd is in `slurm`, the tasks in `user`. Where a step's
  * folder is, its tasks' own /proc/PID/cgroup says. There is only this one tree, and Slurm tracks
  * processes by it: nobody is moved. Instead job and step are widened by the CPUs that the step
- * shall stand on, and `user` and its task_N are pinned to them. A cgroup whose list lies outside
- * its parent's silently gets the parent's: so parents are widened first, and what counts is
- * cpuset.cpus.effective. Slurm writes the job's list again when a new step of the job starts:
- * apply() of the others mends that.
+ * shall stand on, and `user` and its task_N are pinned to them; of a step that is `wide` only
+ * `user` is, to them and its home. A cgroup whose list lies outside its parent's silently gets the
+ * parent's: so parents are widened first, and what counts is cpuset.cpus.effective. Slurm writes
+ * the job's list again when a new step of the job starts: apply() of the others mends that.
  *
  * Without ConstrainCores Slurm leaves all lists empty, which means the parent's. Then only `user`
  * and what is below it get a list, and at last one as wide as the parent's. */
@@ -259,8 +259,9 @@ static long task_of_dir(struct enforce *enforce, const char *dir, const struct p
     return task;
 }
 
-/* What task_N shall have: its task's CPUs, or those of `user` again: a list that is not empty
- * cannot become so while there are processes (ENOSPC). NULL: it is left as it is. */
+/* What task_N shall have: its task's CPUs, or those of `user`, again or where the step is wide: a
+ * list that is not empty cannot become so while there are processes (ENOSPC). NULL: it is left as
+ * it is. */
 static const struct cpus *pinned_to(struct enforce *enforce, const char *dir,
                                     const struct pinning *pinning)
 {
@@ -269,7 +270,9 @@ static const struct cpus *pinned_to(struct enforce *enforce, const char *dir,
 
     if (enforce_read_cpus(enforce->root, dir, CPUS, &now, NULL) < 0)
         return NULL; /* the controller is not enabled so far down */
-    task = pinning->where == ENFORCE_PLACE ? task_of_dir(enforce, dir, pinning) : -1;
+    task = pinning->where == ENFORCE_PLACE && !pinning->step->wide
+               ? task_of_dir(enforce, dir, pinning)
+               : -1;
     if (task >= 0)
         return &pinning->step->task[task].cpus;
     return cpus_empty(&now) ? NULL : pinning->want;
@@ -317,7 +320,7 @@ static int cgroup2_stands(struct enforce *enforce, const struct enforce_step *st
     char user[CGROUP_DIR_MAX];
     int rc;
 
-    enforce_union(step, ENFORCE_PLACE, &want);
+    enforce_bounds(step, &want);
     step_dir(enforce, step, "/user", user);
     if (enforce_check_cpus(enforce->root, user, CPUS, &want, err) < 0 ||
         enforce_check_cpus(enforce->root, user, EFFECTIVE, &want, err) < 0)
@@ -358,11 +361,11 @@ static int cgroup2_apply(struct enforce *enforce, const struct enforce_step *ste
     struct cpus want;
     bool stands;
 
-    enforce_union(step, ENFORCE_PLACE, &want);
+    enforce_bounds(step, &want);
     if (cpus_empty(&want))
         return berth_error_set(err, "no CPUs to stand on");
     stands = cgroup2_stands(enforce, step, NULL) == 0;
-    if (!stands)
+    if (!stands || step->wide)
         mark_user(enforce, step);
     if (!stands &&
         (set_job(enforce, step, &want, err) < 0 || set_step(enforce, step, &want, err) < 0 ||

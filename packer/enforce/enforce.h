@@ -18,6 +18,7 @@
 
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
+#include "packer/enforce/masks.h"
 #include "packer/enforce/slurm_folders.h"
 #include "packer/enforce/slurm_jobs.h"
 #include "packer/system/process_table.h"
@@ -51,6 +52,9 @@ struct enforce_step {
     uint64_t stepd_started;
     size_t ntasks;
     struct enforce_task *task; /* [ntasks] */
+    bool wide;                 /* its cpuset has its home, too: binding to what Slurm gave works */
+    bool moving;               /* and its tasks' CPUs are others than when it was applied last */
+    struct enforce_masks masks;
 };
 
 struct enforce;
@@ -77,10 +81,12 @@ struct enforce_way {
                   struct berth_error *err);
 
     /* Make every thread of every process of the step stand where step->task[].cpus says (children
-     * follow the task they descend from; a process that cannot be told apart gets the union): the
-     * cpuset first, which confines them all, and is read back; then the affinity of every thread,
-     * until nobody lacks his. 0; 1: they are confined, and enforce_turn() does the rest; or -1 and
-     * err with what could not be verified; the caller then asks for restore. */
+     * follow the task they descend from; a process that cannot be told apart gets the union; a
+     * thread with a mask of its own gets that one's cpus): the cpuset first, which confines them
+     * all, and is read back; then the affinity of every thread, until nobody lacks his. 0; 1: they
+     * are confined, and enforce_turn() does the rest; or -1 and err with what could not be
+     * verified; the caller then asks for restore. Of a step that is `wide` only the affinity keeps
+     * threads off their home. */
     int (*apply)(struct enforce *enforce, const struct enforce_step *step, struct berth_error *err);
 
     /* Back to Slurm's: leaf, cpuset and affinity as at registration; berth's own cgroup of the step
@@ -248,11 +254,18 @@ struct enforce_seen {
     size_t threads, changed, missed;
 };
 
+/* Where the threads of a process shall run. */
+struct enforce_wish {
+    const struct cpus *cpus;           /* those that have no mask of their own */
+    const struct enforce_masks *masks; /* those that have; NULL: none has */
+    enum enforce_where where;
+};
+
 /* Looks at each thread of a process, which has so many (0: not known), and adds to seen. `set`:
  * sets the affinity of those that have another one; else nobody is touched, and who reaches outside
  * is an error. 0, or -1 and err. */
 int enforce_visit_threads(const struct rootfs *root, pid_t pid, size_t threads,
-                          const struct cpus *cpus, bool set, struct enforce_seen *seen,
+                          const struct enforce_wish *wish, bool set, struct enforce_seen *seen,
                           struct berth_error *err);
 
 /* Set the affinity of every thread of a process, until a scan finds none with another one. 0 (a
@@ -262,6 +275,13 @@ int enforce_set_affinity(const struct rootfs *root, pid_t pid, const struct cpus
 
 /* The CPUs of all the step's tasks. */
 void enforce_union(const struct enforce_step *step, enum enforce_where where, struct cpus *cpus);
+
+/* Has every task the CPUs that Slurm gave it? */
+bool enforce_at_home(const struct enforce_step *step);
+
+/* The CPUs of the step's cpuset where it stands: those of its tasks; where it is `wide`, those that
+ * Slurm gave, too. */
+void enforce_bounds(const struct enforce_step *step, struct cpus *cpus);
 
 /* Fill the tasks' homes: affinity within `within`. 0, or -1 and err when a task is gone. */
 int enforce_read_homes(struct enforce_step *step, const struct cpus *within,

@@ -58,6 +58,7 @@ struct enforce_settling {
 static void settling_free(struct enforce_settling *settling)
 {
     free(settling->step.task);
+    enforce_masks_free(&settling->step.masks);
     free(settling->list.pid);
     process_table_close(&settling->table);
     free(settling->right.who);
@@ -72,7 +73,10 @@ static struct enforce_settling *settling_new(const struct enforce *enforce,
     struct enforce_settling *settling = calloc(1, sizeof(*settling));
     struct enforce_task *task = calloc(step->ntasks + 1, sizeof(*task));
 
-    if (!settling || !task) {
+    struct enforce_masks masks;
+
+    if (enforce_masks_copy(&masks, &step->masks) < 0 || !settling || !task) {
+        enforce_masks_free(&masks);
         free(settling);
         free(task);
         return NULL;
@@ -81,6 +85,7 @@ static struct enforce_settling *settling_new(const struct enforce *enforce,
         task[i] = step->task[i];
     settling->step = *step;
     settling->step.task = task;
+    settling->step.masks = masks;
     settling->where = where;
     settling->look = stands ? LOOK_FIRST : LOOK_SET;
     settling->wanted = step->leaf[0] ? 1 : 2;
@@ -121,14 +126,15 @@ static int note_right(struct enforce_settling *settling, pid_t pid, uint64_t sta
 
 /* ---- a visit ---- */
 
-static const struct cpus *cpus_for(struct enforce_settling *settling, pid_t pid)
+static struct enforce_wish wish_for(struct enforce_settling *settling, pid_t pid)
 {
     long task = enforce_task_of(&settling->table, &settling->step, pid);
+    struct enforce_wish wish = {&settling->all, &settling->step.masks, settling->where};
 
-    if (task < 0)
-        return &settling->all;
-    return settling->where == ENFORCE_HOME ? &settling->step.task[task].home
-                                           : &settling->step.task[task].cpus;
+    if (task >= 0)
+        wish.cpus = settling->where == ENFORCE_HOME ? &settling->step.task[task].home
+                                                    : &settling->step.task[task].cpus;
+    return wish;
 }
 
 /* Moves a process of berth's own cgroup to where it shall be. The main thread of one that exits
@@ -158,6 +164,7 @@ static int visit(struct enforce *enforce, struct enforce_settling *settling, pid
     struct enforce_seen *all = &settling->seen, seen = {0};
     size_t changed = all->changed;
     struct process_stat stat;
+    struct enforce_wish wish;
     bool known;
 
     if (!row) {
@@ -166,9 +173,10 @@ static int visit(struct enforce *enforce, struct enforce_settling *settling, pid
     }
     stat = row->stat; /* the table grows */
     known = was_right(settling, pid, stat.started);
+    wish = wish_for(settling, pid);
     if (bring(enforce, settling, pid, &stat, err) < 0 ||
-        enforce_visit_threads(enforce->root, pid, stat.exiting ? 0 : (size_t)stat.threads,
-                              cpus_for(settling, pid), settling->look == LOOK_SET, &seen, err) < 0)
+        enforce_visit_threads(enforce->root, pid, stat.exiting ? 0 : (size_t)stat.threads, &wish,
+                              settling->look == LOOK_SET, &seen, err) < 0)
         return -1;
     seen.missed += stat.exiting;
     all->threads += seen.threads;
@@ -344,15 +352,17 @@ static bool is_begun(const struct enforce *enforce, struct wire_step_id id)
 
 /* A thread that waits for its CPUs looks as if it had narrowed itself: from Linux 6.2 on, a new
  * list of its cpuset leaves it only what the affinity set before allows. So what stands is set
- * nevertheless where that was begun, by this berthd or by one that was killed. */
+ * nevertheless where that was begun, by this berthd or by one that was killed; and where the cpuset
+ * does not tell where the step stands. */
 int enforce_settle(struct enforce *enforce, const struct enforce_step *step,
                    enum enforce_where where, bool stands, struct berth_error *err)
 {
     struct enforce_settling *settling, **last;
     int rc;
 
-    settling = settling_new(enforce, step, where,
-                            stands && !enforce->anew && !is_begun(enforce, step->id));
+    settling =
+        settling_new(enforce, step, where,
+                     stands && !enforce->anew && !step->moving && !is_begun(enforce, step->id));
     rc = settling ? go_on(enforce, settling, err) : berth_no_memory(err);
     enforce_forget(enforce, step->id);
     if (rc == 1) {

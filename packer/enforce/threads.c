@@ -52,10 +52,23 @@ static int check_thread(pid_t tid, const struct cpus *now, const struct cpus *cp
                            want);
 }
 
+/* Returns where a thread shall run, whose affinity is `now`. */
+static const struct cpus *cpus_of(const struct enforce_wish *wish, pid_t tid,
+                                  const struct cpus *now)
+{
+    const struct enforce_mask *mask =
+        wish->masks ? enforce_masks_find(wish->masks, tid, now) : NULL;
+
+    if (!mask)
+        return wish->cpus;
+    return wish->where == ENFORCE_HOME ? &mask->home : &mask->cpus;
+}
+
 /* One thread; a failure of one that runs only to exit is none. */
-static int visit(const struct rootfs *root, pid_t tid, const struct cpus *cpus, bool set,
+static int visit(const struct rootfs *root, pid_t tid, const struct enforce_wish *wish, bool set,
                  struct enforce_seen *seen, struct berth_error *err)
 {
+    const struct cpus *cpus;
     struct cpus now;
     int rc;
 
@@ -64,6 +77,7 @@ static int visit(const struct rootfs *root, pid_t tid, const struct cpus *cpus, 
         seen->missed++;
         return 0;
     }
+    cpus = cpus_of(wish, tid, &now);
     if (set && cpus_equal(&now, cpus))
         return 0;
     rc = set ? enforce_set_thread(tid, cpus, err) : check_thread(tid, &now, cpus, err);
@@ -72,7 +86,7 @@ static int visit(const struct rootfs *root, pid_t tid, const struct cpus *cpus, 
 }
 
 int enforce_visit_threads(const struct rootfs *root, pid_t pid, size_t threads,
-                          const struct cpus *cpus, bool set, struct enforce_seen *seen,
+                          const struct enforce_wish *wish, bool set, struct enforce_seen *seen,
                           struct berth_error *err)
 {
     char path[64], **thread;
@@ -80,11 +94,11 @@ int enforce_visit_threads(const struct rootfs *root, pid_t pid, size_t threads,
     int rc = 0;
 
     if (threads == 1)
-        return visit(root, pid, cpus, set, seen, err);
+        return visit(root, pid, wish, set, seen, err);
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     thread = rootfs_list(root, path);
     for (; rc == 0 && thread && thread[n]; n++)
-        rc = visit(root, (pid_t)strtol(thread[n], NULL, 10), cpus, set, seen, err);
+        rc = visit(root, (pid_t)strtol(thread[n], NULL, 10), wish, set, seen, err);
     seen->missed += n < threads; /* the kernel cuts a list short at a thread that ends */
     rootfs_list_free(thread);
     return rc;
@@ -93,15 +107,16 @@ int enforce_visit_threads(const struct rootfs *root, pid_t pid, size_t threads,
 int enforce_set_affinity(const struct rootfs *root, pid_t pid, const struct cpus *cpus,
                          struct berth_error *err)
 {
+    const struct enforce_wish wish = {.cpus = cpus};
     struct enforce_seen seen = {.changed = 1};
     int rc = 0;
 
     for (int round = 0; rc == 0 && seen.changed > 0 && round < ENFORCE_ROUNDS; round++) {
         seen = (struct enforce_seen){0};
-        rc = enforce_visit_threads(root, pid, 0, cpus, true, &seen, err);
+        rc = enforce_visit_threads(root, pid, 0, &wish, true, &seen, err);
     }
     if (rc == 0 && seen.changed > 0)
-        rc = enforce_visit_threads(root, pid, 0, cpus, false, &seen, err);
+        rc = enforce_visit_threads(root, pid, 0, &wish, false, &seen, err);
     return rc;
 }
 
@@ -110,6 +125,21 @@ void enforce_union(const struct enforce_step *step, enum enforce_where where, st
     cpus_zero(cpus);
     for (size_t i = 0; i < step->ntasks; i++)
         cpus_or(cpus, where == ENFORCE_HOME ? &step->task[i].home : &step->task[i].cpus);
+}
+
+bool enforce_at_home(const struct enforce_step *step)
+{
+    for (size_t i = 0; i < step->ntasks; i++)
+        if (!cpus_equal(&step->task[i].cpus, &step->task[i].home))
+            return false;
+    return true;
+}
+
+void enforce_bounds(const struct enforce_step *step, struct cpus *cpus)
+{
+    enforce_union(step, ENFORCE_PLACE, cpus);
+    if (step->wide)
+        cpus_or(cpus, &step->step_home);
 }
 
 /* ---- homes ---- */

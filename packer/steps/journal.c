@@ -12,6 +12,7 @@
 #include "packer/base/json_fields.h"
 #include "packer/base/log.h"
 #include "packer/steps/effect.h"
+#include "packer/steps/stand.h"
 
 #define COMPACT_BYTES (1 << 20)
 
@@ -157,6 +158,20 @@ static void add_tasks(struct json_object *object, const struct enforce_step *bod
                  json_new_list(body->ntasks, &cpus_item, &task->sized, sizeof(*task)));
 }
 
+/* Adds which threads the program has bound, and to what (enact/bindings.h). */
+static void add_masks(struct json_object *object, const struct enforce_masks *masks)
+{
+    const struct enforce_mask *mask = masks->mask;
+
+    if (masks->n == 0)
+        return;
+    json_add(object, "threads", json_new_list(masks->n, &pid_item, &mask->tid, sizeof(*mask)));
+    json_add(object, "threads_started",
+             json_new_list(masks->n, &started_item, &mask->started, sizeof(*mask)));
+    json_add(object, "threads_cpus",
+             json_new_list(masks->n, &cpus_item, &mask->home, sizeof(*mask)));
+}
+
 /* Returns the registration as an object that says all that its line says; NULL and errno ENOMEM, or
  * 0 when it does not fit a message: it could not be read back. */
 static struct json_object *request_object(const struct step *step)
@@ -195,8 +210,10 @@ static struct json_object *start_entry(const struct step *step)
     }
     json_add(entry, "request", request);
     json_write(entry, step_fields, step);
-    if (errno != ENOMEM)
+    if (errno != ENOMEM) {
         add_tasks(json_object_object_get(entry, "body"), &step->body);
+        add_masks(json_object_object_get(entry, "body"), &step->body.masks);
+    }
     return entry_whole(entry);
 }
 
@@ -390,11 +407,39 @@ static int load_tasks(struct json_object *object, struct enforce_step *body,
     return 0;
 }
 
+/* Reads which threads the program had bound; none where nothing is said of that. */
+static int load_masks(struct json_object *object, struct enforce_masks *masks,
+                      struct berth_error *err)
+{
+    struct json_object *list = NULL;
+    size_t n, stride = sizeof(*masks->mask);
+
+    if (json_get_array(object, "threads", JSON_OPTIONAL, &list, err) < 0)
+        return -1;
+    n = list ? json_object_array_length(list) : 0;
+    for (size_t i = 0; i < n; i++)
+        if (!enforce_masks_add(masks, 0))
+            return berth_no_memory(err);
+    if (n == 0)
+        return 0;
+    if (json_get_list(list, "threads", n, &pid_item, &masks->mask->tid, stride, err) < 0 ||
+        json_get_list(json_object_object_get(object, "threads_started"), "threads_started", n,
+                      &started_item, &masks->mask->started, stride, err) < 0 ||
+        json_get_list(json_object_object_get(object, "threads_cpus"), "threads_cpus", n, &cpus_item,
+                      &masks->mask->home, stride, err) < 0)
+        return -1;
+    enforce_masks_sort(masks);
+    return 0;
+}
+
 static int fill_step(struct json_object *entry, struct step *step, struct berth_error *err)
 {
+    struct json_object *body;
+
     if (json_read(entry, step_fields, step, err) < 0)
         return -1;
-    return load_tasks(json_object_object_get(entry, "body"), &step->body, err) < 0
+    body = json_object_object_get(entry, "body");
+    return load_tasks(body, &step->body, err) < 0 || load_masks(body, &step->body.masks, err) < 0
                ? berth_error_before(err, "body.")
                : 0;
 }
@@ -578,12 +623,26 @@ static int load_entry(struct json_object *entry, void *arg)
     return loading->rc;
 }
 
+/* The tasks stand where the permutation puts them. */
+static void stand_as_read(struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    for (size_t i = 0; step_movable(step) && i < step->body.ntasks; i++) {
+        struct enforce_task *task = &step->body.task[i];
+
+        stand_image(packer, &packer->pool, &task->use, &task->cpus);
+    }
+}
+
 int journal_load(struct packer *packer, struct berth_error *err)
 {
     struct loading loading = {.packer = packer, .err = err};
 
     if (journal_file_replay(packer->journal, load_entry, &loading, err) < 0)
         return -1;
+    stand_as_read(packer);
     return loading.rc;
 }
 

@@ -99,9 +99,10 @@ struct packer {
     struct settler *settler;                  /* NULL: slurmdbd is told nothing */
     char metrics_why[256], textfile_why[256]; /* why metrics are not shown there; "" they are */
     struct journal_file *journal;
-    bool stale;       /* the journal could not be written: to be written anew by the next sweep */
-    bool settling;    /* the journal says that threads are on their way to their CPUs */
-    bool interrupted; /* it said so when it was read: a berthd was killed before they had them */
+    bool stale;        /* the journal could not be written: to be written anew by the next sweep */
+    double bindings_s; /* CLOCK_MONOTONIC of the last look at them (bindings.h) */
+    bool settling;     /* the journal says that threads are on their way to their CPUs */
+    bool interrupted;  /* it said so when it was read: a berthd was killed before they had them */
     struct admit_names *names;    /* users and groups of berth.conf that are looked up */
     struct job_watch *watch;      /* NULL: Slurm undoes nothing, or nobody can tell */
     struct folder_watch *folders; /* NULL: nobody tells of new jobs and steps but the sweep */

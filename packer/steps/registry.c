@@ -85,6 +85,7 @@ static void step_free(struct step *step)
     free(step->request.task);
     free(step->request.kept);
     free(step->body.task);
+    enforce_masks_free(&step->body.masks);
     free(step->counts);
     free(step->bill.running);
     memory_origin_release(step->inside.deal.origin);

@@ -228,6 +228,7 @@ struct step_enacted {
     bool away;              /* not berth's to place any more, and not yet seen at home again */
     uint64_t shared;        /* share.changes that its tasks have followed */
     uint64_t moves;         /* times it was moved */
+    unsigned undone;        /* looks in a row that found its binding undone (bindings.h) */
     double lately, moved_s; /* step_moved_lately() as of its last move, and CLOCK_MONOTONIC then */
     char reason[384];
 };

@@ -80,6 +80,55 @@ t15_an_openmp_program_that_binds_makes_its_team_late() {
     done
 }
 
+# moved_by_devil NAME: a devil comes, and the step makes room for it.
+moved_by_devil() {
+    devil_came
+    soon "$1, moved" 1 stood "$1"
+    soon "the devil, moved" 0 stood devil
+}
+
+t15_a_moved_openmp_program_binds_its_late_team_to_what_it_had() {
+    local program compiler
+    moving all
+    for compiler in gcc clang; do
+        program=$(openmp_by "$compiler" lateteam) || skip "$program"
+        rm -f "$CLUSTER/out/now"
+        OMP_PROC_BIND=true OMP_PLACES=threads launch a --contention-aware=tag=turtle "$program" "$CLUSTER/out/now"
+        moved_by_devil a
+        touch "$CLUSTER/out/now"
+        ended a
+        same "$compiler: exit status" "$rc" 0
+        has "$(cat "$CLUSTER/out/a.said")" "2 worked"
+        over devil
+    done
+}
+
+t15_who_binds_himself_to_his_own_cpu_has_it_back() {
+    local pid
+    moving all
+    launch a --contention-aware=tag=turtle turtle 60s
+    moved_by_devil a
+    pid=$(explained a '.enforce.tasks[0].pid')
+    taskset -cp 0 "$pid" >"$CLUSTER/out/taskset" 2>&1 || fail "it cannot be bound: $(cat "$CLUSTER/out/taskset")"
+    soon "state" left explained a .state
+    has "$(explained a .enforce.reason)" "left alone: its thread $pid is bound to 0"
+    soon "a, at home" 0 stood a
+    soon "the devil, at home" 1 stood devil
+    over a devil
+}
+
+t15_who_undoes_a_binding_gets_nobody_elses_cpu() {
+    local pid
+    moving all
+    launch a --contention-aware=tag=turtle turtle 60s
+    moved_by_devil a
+    pid=$(explained a '.enforce.tasks[0].pid')
+    taskset -cp 0-1 "$pid" >"$CLUSTER/out/taskset" 2>&1 || fail "it cannot be bound: $(cat "$CLUSTER/out/taskset")"
+    soon "a, where it was put" 1 stood a
+    same "state" "$(explained a .state)" placed
+    over a devil
+}
+
 t15_a_job_script_binds_by_the_cpus_that_it_was_given() {
     local line
     moving known

@@ -29,7 +29,7 @@ t50_a_step_that_one_core_serves_uses_one() {
     same "given by Slurm" "$(slurm_cpus_of a)" 0-1
     same "CPUs at exec" "$(first_cpus_of a)" 0
     same "CPUs of its program" "$(child_cpus a)" 0
-    same "its cpuset" "$(cpuset_of a)" 0
+    same "its cpuset, so that it may bind itself to all that Slurm gave" "$(cpuset_of a)" 0-1
     same "threads" "$(cat "$CLUSTER/out/a.omp")" 1
     same "constraint" "$(explained a .size.constraint)" "local bandwidth"
     same "vector" "$(explained a '.size | "\(.given) of \(.cores), \(.nodes[0].given) on node \(.nodes[0].node)"')" "1 of 2, 1 on node 0"
@@ -46,7 +46,7 @@ t50_what_was_taken_is_given_back() {
     same "CPUs" "$(child_cpus a)" 0
     daemon_stop berthd KILL
     berthd_start
-    same "CPUs after berthd was killed" "$(child_cpus a) $(cpuset_of a)" "0 0"
+    same "CPUs after berthd was killed" "$(child_cpus a) $(cpuset_of a)" "0 0-1"
     same "what the new berthd knows" "$(explained a '.size | "\(.given) \(.constraint)"')" "1 local bandwidth"
     daemon_stop berthd
     soon "CPUs after berthd has gone" 0-1 child_cpus a

@@ -107,6 +107,7 @@ unit_programs = \
 	tests/unit/daemon/test_requests \
 	tests/unit/daemon/test_stored \
 	tests/unit/daemon/test_warning \
+	tests/unit/enact/test_bindings \
 	tests/unit/enact/test_enact \
 	tests/unit/enact/test_memory_follow \
 	tests/unit/enact/test_offline \
@@ -429,6 +430,8 @@ tests_fixtures_programs_reuse_CFLAGS = -O2
 tests_fixtures_programs_reuse_LDADD = -lpthread
 tests_fixtures_programs_devil_CFLAGS = -O2
 tests_fixtures_programs_devil_LDADD =
+check_PROGRAMS += tests/fixtures/programs/binder
+tests_fixtures_programs_binder_LDADD = -lpthread
 tests_fixtures_programs_turtle_CFLAGS = -O2
 tests_fixtures_programs_turtle_LDADD =
 

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bindings - see bindings.h */
+#include "packer/enact/bindings.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "packer/base/log.h"
+#include "packer/enact/care.h"
+#include "packer/steps/journal.h"
+#include "packer/steps/stand.h"
+#include "packer/system/process.h"
+
+/* A step that is read: `now` is an affinity that was found, `stand` what was expected. */
+struct reading {
+    const struct packer *packer;
+    const struct pool *pool;
+    const struct enforce_step *body;
+    bool sets;          /* threads that are bound to nothing get what they had */
+    struct cpus own;    /* of its home: what it may use */
+    struct cpus bounds; /* where that stands */
+    struct cpus all;    /* all that it can have: its home, too */
+    long task;          /* whose CPUs `stand` are; -2: nobody's yet */
+    struct cpus stand;
+    struct enforce_masks masks;
+    bool no_memory, undone;
+    pid_t astray; /* a thread that is bound elsewhere; 0: none */
+    struct cpus astray_to;
+};
+
+/* What the step may use of its home: all of it, or what sizing has left. */
+static void own_cpus(const struct enforce_step *body, struct cpus *own)
+{
+    struct cpus home, use;
+
+    cpus_zero(&use);
+    for (size_t i = 0; i < body->ntasks; i++)
+        cpus_or(&use, &body->task[i].use);
+    enforce_union(body, ENFORCE_HOME, &home);
+    *own = cpus_equal(&use, &home) ? body->step_home : use;
+}
+
+static void reading_begin(struct reading *reading, const struct packer *packer,
+                          const struct pool *pool, const struct step *step)
+{
+    *reading = (struct reading){
+        .packer = packer, .pool = pool, .body = &step->body, .task = -2, .masks = {0}};
+    own_cpus(&step->body, &reading->own);
+    stand_image(packer, pool, &reading->own, &reading->bounds);
+    reading->all = reading->bounds;
+    cpus_or(&reading->all, &step->body.step_home);
+}
+
+/* ---- one thread ---- */
+
+/* Where the threads of the task are expected. */
+static const struct cpus *stand_of(struct reading *reading, long task)
+{
+    if (reading->task != task)
+        stand_image(reading->packer, reading->pool,
+                    task < 0 ? &reading->own : &reading->body->task[task].use, &reading->stand);
+    reading->task = task;
+    return &reading->stand;
+}
+
+/* The CPUs of the step's home that stand on these. */
+static void home_of(const struct reading *reading, const struct cpus *now, struct cpus *home)
+{
+    cpus_zero(home);
+    cpus_foreach(cpu, &reading->own)
+    {
+        struct cpus one, image;
+
+        cpus_zero(&one);
+        cpus_add(&one, cpu);
+        stand_image(reading->packer, reading->pool, &one, &image);
+        if (cpus_subset(&image, now))
+            cpus_add(home, cpu);
+    }
+}
+
+static void note_binding(struct reading *reading, pid_t tid, const struct cpus *now)
+{
+    struct enforce_mask *mask = enforce_masks_add(&reading->masks, tid);
+
+    if (!mask) {
+        reading->no_memory = true;
+        return;
+    }
+    mask->started = process_started(&reading->packer->root, tid);
+    mask->was = mask->cpus = *now;
+    home_of(reading, now, &mask->home);
+}
+
+/* A thread that undoes its binding has all CPUs of its step, and no others. */
+static void loosen(struct reading *reading, pid_t tid, const struct cpus *stand)
+{
+    struct berth_error err;
+
+    reading->undone = true;
+    if (!cpus_equal(stand, &reading->bounds))
+        note_binding(reading, tid, &reading->bounds);
+    if (reading->sets && enforce_set_thread(tid, &reading->bounds, &err) < 0)
+        log_debug("%s", err.text);
+}
+
+static void visit(pid_t tid, long task, const struct cpus *now, void *arg)
+{
+    struct reading *reading = arg;
+    const struct cpus *stand = stand_of(reading, task);
+
+    if (cpus_equal(now, stand))
+        return;
+    if (cpus_subset(now, &reading->bounds)) {
+        note_binding(reading, tid, now);
+    } else if (cpus_subset(&reading->all, now)) {
+        loosen(reading, tid, stand);
+    } else {
+        reading->astray = tid;
+        reading->astray_to = *now;
+    }
+}
+
+/* ---- a step ---- */
+
+/* Drops the threads of the journal that are not those any more. */
+static void keep_living(const struct packer *packer, struct enforce_masks *masks)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < masks->n; i++)
+        if (process_started(&packer->root, masks->mask[i].tid) == masks->mask[i].started)
+            masks->mask[kept++] = masks->mask[i];
+    masks->n = kept;
+}
+
+/* Are threads of the step on their way, by this berthd or by one that was killed? */
+static bool on_their_way(struct packer *packer, struct step *step)
+{
+    const struct wire_step_id id = step->request.id;
+
+    if (packer->enforce.anew || packer->interrupted) {
+        keep_living(packer, &step->body.masks);
+        step->body.wide = true;
+        return true;
+    }
+    return enforce_settles(&packer->enforce, id, ENFORCE_PLACE) ||
+           enforce_settles(&packer->enforce, id, ENFORCE_HOME);
+}
+
+static void take_over(struct step *step, struct enforce_masks *masks)
+{
+    enforce_masks_sort(masks);
+    enforce_masks_free(&step->body.masks);
+    step->body.masks = *masks;
+}
+
+static void say_astray(const struct reading *reading, char why[128])
+{
+    char text[CPUS_TEXT_MAX] = "?";
+
+    cpus_format(&reading->astray_to, text, sizeof(text));
+    snprintf(why, 128, "its thread %d is bound to %.60s", (int)reading->astray, text);
+}
+
+bool bindings_read(struct packer *packer, const struct pool *pool, struct step *step, char why[128])
+{
+    struct reading reading;
+    int rc;
+
+    if (!packer->enforce.way->touches || on_their_way(packer, step))
+        return true;
+    reading_begin(&reading, packer, pool, step);
+    rc = enforce_each_mask(&packer->enforce, &step->body, BINDINGS_THREADS, visit, &reading);
+    step->body.wide = rc == 0 && !reading.no_memory;
+    if (!step->body.wide)
+        reading.masks.n = 0;
+    take_over(step, &reading.masks);
+    if (step->body.wide && reading.astray)
+        say_astray(&reading, why);
+    return !step->body.wide || !reading.astray;
+}
+
+void bindings_image(const struct packer *packer, struct step *step)
+{
+    struct enforce_masks *masks = &step->body.masks;
+    struct cpus own;
+
+    if (masks->n == 0)
+        return;
+    own_cpus(&step->body, &own);
+    for (size_t i = 0; i < masks->n; i++) {
+        struct enforce_mask *mask = &masks->mask[i];
+        struct cpus part = mask->home;
+
+        cpus_and(&part, &own);
+        if (step->enacted.away)
+            mask->cpus = mask->home;
+        else if (cpus_empty(&part))
+            enforce_union(&step->body, ENFORCE_PLACE, &mask->cpus);
+        else
+            stand_image(packer, &packer->pool, &part, &mask->cpus);
+    }
+}
+
+/* ---- once a window ---- */
+
+/* May a thread of the step stand on cores of others? */
+static bool is_watched(const struct packer *packer, const struct step *step)
+{
+    return step->body.wide && step_movable(step) && !step->enacted.away &&
+           packer->enforce.way->touches && !enforce_at_home(&step->body);
+}
+
+static bool same_masks(const struct enforce_masks *a, const struct enforce_masks *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->mask[i].tid != b->mask[i].tid || !cpus_equal(&a->mask[i].home, &b->mask[i].home))
+            return false;
+    return true;
+}
+
+/* The step's masks are those that were read; the next berthd has to know them, too. */
+static void remember(struct packer *packer, struct step *step, struct enforce_masks *masks)
+{
+    struct berth_error err;
+
+    enforce_masks_sort(masks);
+    if (same_masks(masks, &step->body.masks)) {
+        enforce_masks_free(masks);
+        return;
+    }
+    take_over(step, masks);
+    if (journal_start(packer, step, &err) < 0)
+        log_error("%s", err.text);
+}
+
+static bool leave(struct packer *packer, struct step *step, const char *why)
+{
+    char reason[sizeof(step->enacted.reason)];
+
+    snprintf(reason, sizeof(reason), "left alone: %.300s", why);
+    return step_leave(packer, step, STEP_LEFT, reason) == 0;
+}
+
+/* Its cpuset is to have no more than where it stands. Returns whether it has left berth's care. */
+static bool narrow(struct packer *packer, struct step *step)
+{
+    struct berth_error err;
+    int rc;
+
+    step->body.wide = false;
+    rc = packer->enforce.way->apply(&packer->enforce, &step->body, &err);
+    if (rc == 1 && packer->wake)
+        packer->wake(packer->wake_arg, 0);
+    return rc < 0 && leave(packer, step, err.text);
+}
+
+/* The same of a step that is looked at. */
+static bool look(struct packer *packer, struct step *step)
+{
+    struct reading reading;
+    char why[128];
+    int rc;
+
+    reading_begin(&reading, packer, &packer->pool, step);
+    reading.sets = true;
+    rc = enforce_each_mask(&packer->enforce, &step->body, BINDINGS_THREADS, visit, &reading);
+    if (rc != 0 || reading.no_memory) {
+        enforce_masks_free(&reading.masks);
+        return rc == 1 && narrow(packer, step);
+    }
+    remember(packer, step, &reading.masks);
+    step->enacted.undone = reading.undone ? step->enacted.undone + 1 : 0;
+    if (reading.astray) {
+        say_astray(&reading, why);
+        return leave(packer, step, why);
+    }
+    return step->enacted.undone >= BINDINGS_UNDONE &&
+           leave(packer, step, "it undoes its binding again and again");
+}
+
+/* The number of the window that is under way. */
+static double window_of(const struct packer *packer, double at_s)
+{
+    return floor(at_s * 1000 / (double)packer->conf.window_ms);
+}
+
+bool bindings_turn(struct packer *packer)
+{
+    double now_s = clock_s();
+    struct step *step;
+    bool left = false;
+
+    if (window_of(packer, packer->bindings_s) == window_of(packer, now_s))
+        return false;
+    packer->bindings_s = now_s;
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (is_watched(packer, step) && !on_their_way(packer, step))
+        left = look(packer, step) || left;
+    return left;
+}
+
+double bindings_due(const struct packer *packer)
+{
+    double window_s = (double)packer->conf.window_ms / 1000, now_s = clock_s();
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (is_watched(packer, step))
+        return fmax((window_of(packer, now_s) + 1) * window_s - now_s, 0.001);
+    return -1;
+}
