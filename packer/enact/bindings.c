@@ -17,11 +17,8 @@ struct reading {
     const struct pool *pool;
     const struct enforce_step *body;
     bool sets;          /* threads that are bound to nothing get what they had */
-    struct cpus own;    /* of its home: what it may use */
-    struct cpus bounds; /* where that stands */
+    struct cpus bounds; /* where it stands */
     struct cpus all;    /* all that it can have: its home, too */
-    long task;          /* whose CPUs `stand` are; -2: nobody's yet */
-    struct cpus stand;
     struct enforce_masks masks;
     bool no_memory, undone;
     pid_t astray; /* a thread that is bound elsewhere; 0: none */
@@ -40,34 +37,36 @@ static void own_cpus(const struct enforce_step *body, struct cpus *own)
     *own = cpus_equal(&use, &home) ? body->step_home : use;
 }
 
+/* Where the step stands: the image of all that Slurm gave, unless its tasks have less. What they
+ * are to use may be something else already. */
+static void stands_on(const struct packer *packer, const struct pool *pool,
+                      const struct enforce_step *body, struct cpus *cpus)
+{
+    struct cpus home, image;
+
+    enforce_union(body, ENFORCE_HOME, &home);
+    stand_image(packer, pool, &home, &image);
+    enforce_union(body, ENFORCE_PLACE, cpus);
+    if (cpus_equal(cpus, &image))
+        stand_image(packer, pool, &body->step_home, cpus);
+}
+
 static void reading_begin(struct reading *reading, const struct packer *packer,
                           const struct pool *pool, const struct step *step)
 {
-    *reading = (struct reading){
-        .packer = packer, .pool = pool, .body = &step->body, .task = -2, .masks = {0}};
-    own_cpus(&step->body, &reading->own);
-    stand_image(packer, pool, &reading->own, &reading->bounds);
+    *reading = (struct reading){.packer = packer, .pool = pool, .body = &step->body};
+    stands_on(packer, pool, &step->body, &reading->bounds);
     reading->all = reading->bounds;
     cpus_or(&reading->all, &step->body.step_home);
 }
 
 /* ---- one thread ---- */
 
-/* Where the threads of the task are expected. */
-static const struct cpus *stand_of(struct reading *reading, long task)
-{
-    if (reading->task != task)
-        stand_image(reading->packer, reading->pool,
-                    task < 0 ? &reading->own : &reading->body->task[task].use, &reading->stand);
-    reading->task = task;
-    return &reading->stand;
-}
-
 /* The CPUs of the step's home that stand on these. */
 static void home_of(const struct reading *reading, const struct cpus *now, struct cpus *home)
 {
     cpus_zero(home);
-    cpus_foreach(cpu, &reading->own)
+    cpus_foreach(cpu, &reading->body->step_home)
     {
         struct cpus one, image;
 
@@ -107,7 +106,7 @@ static void loosen(struct reading *reading, pid_t tid, const struct cpus *stand)
 static void visit(pid_t tid, long task, const struct cpus *now, void *arg)
 {
     struct reading *reading = arg;
-    const struct cpus *stand = stand_of(reading, task);
+    const struct cpus *stand = task < 0 ? &reading->bounds : &reading->body->task[task].cpus;
 
     if (cpus_equal(now, stand))
         return;
@@ -168,7 +167,8 @@ bool bindings_read(struct packer *packer, const struct pool *pool, struct step *
     struct reading reading;
     int rc;
 
-    if (!packer->enforce.way->touches || on_their_way(packer, step))
+    if (!packer->enforce.way->touches || on_their_way(packer, step) ||
+        (step->enacted.away && enforce_at_home(&step->body))) /* it could not be brought home */
         return true;
     reading_begin(&reading, packer, pool, step);
     rc = enforce_each_mask(&packer->enforce, &step->body, BINDINGS_THREADS, visit, &reading);

@@ -13,7 +13,7 @@ t80_two_jobs_on_the_same_cores_have_a_part_each() {
     same "what Slurm gave" "$(slurm_cpus_of a) $(slurm_cpus_of b)" "0-1 0-1"
     same "the second" "$(first_cpus_of b)" 1
     soon "the first" 0 cpus_of a
-    same "cpusets" "$(cpuset_of a) $(cpuset_of b)" "0 1"
+    same "the cpuset of each, with all that Slurm gave it" "$(cpuset_of a) $(cpuset_of b)" "0-1 0-1"
     same "share" "$(explained a '.place.share | "\(.others) \(.cores)"')" "1 1"
     has "$(ctl explain -v "$(id_of b)" | tr -s ' \n' ' ')" "1 other too: its part is 1 core"
     stop b
