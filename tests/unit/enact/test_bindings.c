@@ -178,6 +178,15 @@ static void make_leaf(struct node *node, uint32_t job, const char *cpu, char lea
     make_cpuset(leaf, cpu);
 }
 
+/* Returns when its threads have bound themselves again. */
+static void let_bind(const struct node *node)
+{
+    uint64_t until = *(volatile uint64_t *)&node->binder->calls + 16;
+
+    while (*(volatile uint64_t *)&node->binder->calls < until)
+        usleep(200);
+}
+
 /* A node whose steps are real: binder on CPU 0, a sleeper on CPU 1. */
 static int open_node(void **state)
 {
@@ -208,6 +217,7 @@ static int open_node(void **state)
     step_start_program(&node->run[0], leaf, argv);
     make_leaf(node, 920002, "1", leaf);
     step_start(&node->run[1], leaf, 1, &home, STEP_QUIET);
+    let_bind(node); /* it knows its home */
     return 0;
 }
 
@@ -288,15 +298,6 @@ static struct step *binder_step(struct node *node)
     return start_step(node, 920001, "0", node->run[0].task[0]);
 }
 
-/* Each thread has bound itself again since the last move. */
-static void let_bind(const struct node *node)
-{
-    uint64_t until = *(volatile uint64_t *)&node->binder->calls + 16;
-
-    while (*(volatile uint64_t *)&node->binder->calls < until)
-        usleep(200);
-}
-
 /* Moves the step, at every fourth time for long enough that it binds itself. Returns whether it was
  * left alone for that. */
 static bool move(struct node *node, size_t n)
@@ -304,7 +305,7 @@ static bool move(struct node *node, size_t n)
     struct step *step = binder_step(node);
 
     fixture_exchange(node->f, 0, 1);
-    if (enforce_at_home(&step->body)) /* it had begun elsewhere */
+    if (step_movable(step) && enforce_at_home(&step->body)) /* it had begun elsewhere */
         fixture_exchange(node->f, 0, 1);
     while (rearrange_turn(&node->f->packer))
         ;
