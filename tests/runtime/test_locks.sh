@@ -27,7 +27,7 @@ export BERTH_RT_COHORT=64
 
 # under COMMAND..: all that it says on one line.
 under() {
-    LD_PRELOAD=$library BERTH_RT_PAGE=$work/page BERTH_RT_NODES=${nodes-~2} timeout 300 "$@" 2>&1 | tr '\n' ' ' | sed 's/ $//'
+    LD_PRELOAD=$library BERTH_RT_PAGE=$work/page BERTH_RT_NODES=${nodes-~2} timeout 1200 "$@" 2>&1 | tr '\n' ' ' | sed 's/ $//'
 }
 
 compile() { # OPTION..
@@ -50,7 +50,7 @@ plain='sum plain normal plain default plain adaptive plain recursive plain check
 cohort='sum cohort normal cohort default cohort adaptive cohort recursive plain checking plain robust plain shared plain inheriting plain mixed cohort conditions cohort cancelled cohort forks cohort destroyed cohort reused cohort spins plain'
 # shellcheck disable=SC2086 # a list of words
 {
-    same 'without the library' "$plain" "$(PATIENCE=1 timeout 300 ./locks $words | tr '\n' ' ' | sed 's/ $//')"
+    same 'without the library' "$plain" "$(PATIENCE=1 timeout 1200 ./locks $words | tr '\n' ' ' | sed 's/ $//')"
     same 'with cohorts' "$cohort" "$(under ./locks $words)"
     same 'with hand-overs between domains alone' "$cohort" "$(BERTH_RT_COHORT=0 under ./locks $words)"
 }
@@ -65,7 +65,7 @@ same 'one domain' 'sum plain' "$(nodes='*1' under ./locks sum)"
 if build sanitized -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined; then
     # shellcheck disable=SC2086 # a list of words
     same 'nothing is touched that is not there any more, and spin locks have cohorts, which is not seen from outside' "${cohort%plain}cohort" \
-        "$(BERTH_RT_PAGE=$work/page BERTH_RT_NODES=~2 timeout 300 ./sanitized $words 2>&1 | head -c 3000 | tr '\n' ' ' | sed 's/ $//')"
+        "$(BERTH_RT_PAGE=$work/page BERTH_RT_NODES=~2 timeout 1200 ./sanitized $words 2>&1 | head -c 3000 | tr '\n' ' ' | sed 's/ $//')"
 else
     echo 'skipped: AddressSanitizer, which the compiler has not got'
 fi
@@ -78,7 +78,7 @@ agrees() {
     name=$1
     shift
     command -v "$1" >/dev/null || { echo "skipped: $1 is not installed"; return; }
-    same "$name" "$(timeout 300 "$@" 2>&1 | cksum)" "$(LD_PRELOAD=$library BERTH_RT_PAGE=$work/page BERTH_RT_NODES=~2 timeout 300 "$@" 2>&1 | cksum)"
+    same "$name" "$(timeout 1200 "$@" 2>&1 | cksum)" "$(LD_PRELOAD=$library BERTH_RT_PAGE=$work/page BERTH_RT_NODES=~2 timeout 1200 "$@" 2>&1 | cksum)"
 }
 
 cat >threads.py <<'END'

@@ -29,7 +29,7 @@ build() {
 
 # right PROGRAM [WORD]..
 right() {
-    timeout 300 "$work/$1" >"$work/log" 2>&1 && { echo "ok - $1"; rm "$work/$1"; return; }
+    timeout 1200 "$work/$1" >"$work/log" 2>&1 && { echo "ok - $1"; rm "$work/$1"; return; }
     echo "not ok - $1"
     grep -v '^\[ RUN\|^\[  *OK' "$work/log" | head -n 40
     failed=1
@@ -81,7 +81,7 @@ build locks "$srcdir/tests/runtime/locks.c" "$srcdir"/runtime/*.[cS] "$srcdir/bl
 (cd "$work" && "$page" make page features=8) || exit 99
 export BERTH_RT_PAGE="$work/page" BERTH_RT_NODES=~2 BERTH_RT_COHORT=64
 for word in sum kinds mixed conditions cancelled forks destroyed reused spins; do
-    said=$(timeout 300 "$work/locks" $word 2>&1) && echo "ok - locks: $word" && continue
+    said=$(timeout 1200 "$work/locks" $word 2>&1) && echo "ok - locks: $word" && continue
     echo "not ok - locks: $word: $said"
     failed=1
 done
@@ -91,7 +91,7 @@ build sync "$srcdir/tests/runtime/sync.c" "$srcdir"/runtime/*.[cS] "$srcdir/blac
 (cd "$work" && "$page" make page features=12) || exit 99
 for nodes in '*2' '~3'; do
     for word in pending barrier destroy queue herd destroy-cond cancel users; do
-        said=$(BERTH_RT_NODES=$nodes timeout 300 "$work/sync" $word 2>&1) && echo "ok - sync, $nodes: $word" && continue
+        said=$(BERTH_RT_NODES=$nodes timeout 1200 "$work/sync" $word 2>&1) && echo "ok - sync, $nodes: $word" && continue
         echo "not ok - sync, $nodes: $word: $said"
         failed=1
     done
