@@ -96,7 +96,7 @@ check_counts() { # PROGRAM
 check_preload() { # PROGRAM
     make_page threads=3
     same "$1: the program's own library stays in front" 'plain 3 own 1' \
-        "$(LD_PRELOAD="$work/own.so $library" timeout 60 "$1" plain | tr '\n' ' ' | sed 's/ $//')"
+        "$(LD_PRELOAD="$work/own.so $library" timeout 600 "$1" plain | tr '\n' ' ' | sed 's/ $//')"
 }
 
 # The run-time comes with a library that is opened for itself alone, as in Python; another with a run-time of its own has its regions there.

@@ -43,7 +43,7 @@ make_page() { # [FIELD=N]..
 
 # under COMMAND..: with the library; all that it says on one line.
 under() {
-    LD_PRELOAD=$library timeout 60 "$@" 2>&1 | tr '\n' ' ' | sed 's/ $//'
+    LD_PRELOAD=$library timeout 600 "$@" 2>&1 | tr '\n' ' ' | sed 's/ $//'
 }
 
 said() {

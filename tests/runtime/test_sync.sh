@@ -39,7 +39,7 @@ right() {
 try() {
     what=$1 nodes=$2
     shift 2
-    same "$what" "$(right "$@")" "$(BERTH_RT_NODES=$nodes timeout 120 "$@" 2>&1 | tr '\n' ' ' | sed 's/ $//')"
+    same "$what" "$(right "$@")" "$(BERTH_RT_NODES=$nodes timeout 900 "$@" 2>&1 | tr '\n' ' ' | sed 's/ $//')"
 }
 
 under() { # WHAT NODES PROGRAM WORD..
@@ -74,10 +74,10 @@ gcc -O2 -g -D_GNU_SOURCE -o sync "$srcdir/tests/runtime/sync.c" -lpthread || exi
 
 # What each operation returns, on mutexes that have cohorts and on those that have none.
 gcc -O2 -g -D_GNU_SOURCE -o reference "$srcdir/tests/runtime/reference.c" -lpthread || exit 1
-same 'results by themselves' '1 right cohorts 0' "$(timeout 120 ./reference 1 2>&1)"
+same 'results by themselves' '1 right cohorts 0' "$(timeout 900 ./reference 1 2>&1)"
 make_page features=12
 for nodes in '*2' '~3'; do
-    got=$(LD_PRELOAD=$library BERTH_RT_NODES=$nodes BERTH_RT_COHORT=64 timeout 120 ./reference 2 2>&1)
+    got=$(LD_PRELOAD=$library BERTH_RT_NODES=$nodes BERTH_RT_COHORT=64 timeout 900 ./reference 2 2>&1)
     same "results, $nodes" '2 right' "${got% cohorts*}"
     cohorts="${cohorts:-} ${got##* }"
 done
