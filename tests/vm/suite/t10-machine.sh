@@ -49,7 +49,7 @@ ran_on() {
 # on NAME LIST: the task says that it may run there, the kernel has put its cpuset and itself there, berthd has verified it.
 on() {
     soon "$1 in its own words" "$2" cpus_of "$1"
-    same "cpuset of $1" "$(cpuset_of "$1")" "$2"
+    same "cpuset of $1, with all that Slurm gave it" "$(expand "$(cpuset_of "$1")" | sort -n)" "$(expand "$2,$(slurm_cpus_of "$1")" | sort -nu)"
     soon "berthd's word of $1" "$2 true" explained "$1" '"\(.place.cpus) \(.enforce.verified)"'
     wait_for 5 runs_inside "$1" "$2" || fail "$1 runs on CPU $(ran_on "$1"), not on $2"
 }

@@ -22,7 +22,7 @@ t40_steps_without_cpusets_are_spread_and_put_back() {
         soon "$name in its own words" "$(explained $name .place.cpus)" cpus_of $name
         # who stays at home is held there by his affinity alone; the others may bind themselves to what Slurm gave
         [ "$(cpus_of $name)" = "$(slurm_cpus_of $name)" ] ||
-            same "cpuset of $name" "$(count "$(cpuset_of $name)")" "$(count "$(cpus_of $name),$(slurm_cpus_of $name)")"
+            same "cpuset of $name" "$(expand "$(cpuset_of $name)" | sort -n)" "$(expand "$(cpus_of $name),$(slurm_cpus_of $name)" | sort -nu)"
         same "CPUs of $name" "$(count "$(cpus_of $name)")" "$HALF"
     done
     daemon_stop berthd

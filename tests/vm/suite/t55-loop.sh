@@ -45,10 +45,10 @@ phase_of() {
     explained "$1" '.size | "\(.phase) \(.known)"'
 }
 
-# The vector, as the kernel has it: CPUs of each package in the step's cpuset.
+# The vector, as the kernel has it: CPUs of each package that its task may use.
 vector_of() {
     local cpu list
-    list=$(for cpu in $(expand "$(cpuset_of "$1")"); do echo $((cpu / CORES)); done)
+    list=$(for cpu in $(expand "$(sed -n "s/^Cpus_allowed_list:\t//p" "/proc/$(cat "$CLUSTER/out/$1.0.pid")/status")"); do echo $((cpu / CORES)); done)
     for ((cpu = 0; cpu < PACKAGES; cpu++)); do grep -cx "$cpu" <<<"$list"; done | paste -sd,
 }
 
