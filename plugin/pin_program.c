@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pin_program - see pin.h. Here: the program.
  *
- * An executable names the functions that it imports, and the libraries that it needs, in one table
- * of strings (DT_STRTAB); that is all that is looked at. A library that it loads by itself is not:
- * who can do that is taken for one that binds. An interpreter imports everything, so its script is
- * read instead, for the words by which scripts bind, and by which they start what does. */
+ * An executable says it by what it imports (packer/wire/wire_calls.h). An interpreter imports
+ * everything, so its script is read instead, for the words by which scripts bind, and by which they
+ * start what does. */
 #include "pin.h"
 
 #include <elf.h>
@@ -17,54 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEAD_MAX 4096           /* of a file, its headers */
-#define STRINGS_MAX (4u << 20)  /* of DT_STRTAB */
-#define SCRIPT_MAX (1u << 20)   /* of a script */
-#define DYNAMIC_MAX (64u << 10) /* of PT_DYNAMIC */
-#define SEGMENTS_MAX 64
+#include "packer/wire/wire_calls.h"
+
+#define HEAD_MAX 4096         /* of a file: what it is */
+#define SCRIPT_MAX (1u << 20) /* of a script */
 
 struct word {
     const char *text; /* one that ends with '*' is the beginning of many */
     enum wire_pin pin;
-};
-
-/* What an executable imports or needs. */
-static const struct word imports[] = {
-    {"sched_setaffinity", WIRE_PIN_CALLS},
-    {"sched_getaffinity", WIRE_PIN_CALLS},
-    {"pthread_setaffinity_np", WIRE_PIN_CALLS},
-    {"pthread_getaffinity_np", WIRE_PIN_CALLS},
-    {"pthread_attr_setaffinity_np", WIRE_PIN_CALLS},
-    {"pthread_attr_getaffinity_np", WIRE_PIN_CALLS},
-    {"sched_getcpu", WIRE_PIN_CALLS},
-    {"getcpu", WIRE_PIN_CALLS},
-    {"sched_setattr", WIRE_PIN_CALLS},
-    {"sched_setscheduler", WIRE_PIN_CALLS},
-    {"pthread_setschedparam", WIRE_PIN_CALLS},
-    {"syscall", WIRE_PIN_CALLS},
-    {"ptrace", WIRE_PIN_CALLS},
-    {"libnuma.so*", WIRE_PIN_CALLS},
-    {"libhwloc.so*", WIRE_PIN_CALLS},
-    {"liblikwid*", WIRE_PIN_CALLS},
-    {"libmpi*", WIRE_PIN_CALLS}, /* binds its ranks when it begins */
-    {"libcuda*", WIRE_PIN_DEVICE},
-    {"libamdhip64*", WIRE_PIN_DEVICE},
-    {"libhsa-runtime64*", WIRE_PIN_DEVICE},
-    {"libze_loader*", WIRE_PIN_DEVICE},
-    {"libOpenCL*", WIRE_PIN_DEVICE},
-    {"execv", WIRE_PIN_STARTS},
-    {"execve", WIRE_PIN_STARTS},
-    {"execvp", WIRE_PIN_STARTS},
-    {"execvpe", WIRE_PIN_STARTS},
-    {"execl", WIRE_PIN_STARTS},
-    {"execle", WIRE_PIN_STARTS},
-    {"execlp", WIRE_PIN_STARTS},
-    {"fexecve", WIRE_PIN_STARTS},
-    {"posix_spawn*", WIRE_PIN_STARTS},
-    {"system", WIRE_PIN_STARTS},
-    {"popen", WIRE_PIN_STARTS},
-    {"dlopen", WIRE_PIN_STARTS},
-    {"dlmopen", WIRE_PIN_STARTS},
 };
 
 /* Wrappers and launchers that bind what they start. */
@@ -111,22 +70,6 @@ static bool is(const char *name, const char *text)
     return text[length - 1] == '*' ? strncmp(name, text, length - 1) == 0 : strcmp(name, text) == 0;
 }
 
-/* Reads up to `most` bytes of a file from an offset, with a NUL behind them. The caller frees it;
- * NULL: it cannot be read. */
-static char *read_at(int fd, off_t offset, size_t most, size_t *got)
-{
-    char *text = malloc(most + 1);
-    ssize_t n;
-
-    *got = 0;
-    while (text && *got < most &&
-           (n = pread(fd, text + *got, most - *got, offset + (off_t)*got)) > 0)
-        *got += (size_t)n;
-    if (text)
-        text[*got] = '\0';
-    return text;
-}
-
 /* ---- scripts ---- */
 
 /* Looks for the words in a text of so many bytes, and in an argument. */
@@ -144,7 +87,7 @@ static struct pin pin_of_text(const char *text, size_t length)
 static struct pin pin_of_script(int fd)
 {
     size_t length;
-    char *text = read_at(fd, 0, SCRIPT_MAX, &length);
+    char *text = wire_calls_read_at(fd, 0, SCRIPT_MAX, &length);
     struct pin pin = text ? pin_of_text(text, length) : say(WIRE_PIN_UNREAD, "", 0);
 
     free(text);
@@ -204,85 +147,14 @@ static struct pin pin_of_hash_bang(int fd, const char *head)
                                       : say(WIRE_PIN_STARTS, name, sizeof(name));
 }
 
-/* ---- executables ---- */
-
-struct elf {
-    int fd;
-    Elf64_Phdr segment[SEGMENTS_MAX];
-    size_t segments;
-};
-
-/* Returns where in the file the address is; -1: nowhere. */
-static off_t offset_of(const struct elf *elf, uint64_t address)
-{
-    for (size_t i = 0; i < elf->segments; i++) {
-        const Elf64_Phdr *segment = &elf->segment[i];
-
-        if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
-            address - segment->p_vaddr < segment->p_filesz)
-            return (off_t)(segment->p_offset + (address - segment->p_vaddr));
-    }
-    return -1;
-}
-
-/* Finds the table of strings in the dynamic section; false: there is none, or no library either. */
-static bool find_strings(const struct elf *elf, uint64_t *address, uint64_t *size)
-{
-    bool needs = false;
-    Elf64_Dyn *entry;
-    size_t got = 0;
-
-    *address = *size = 0;
-    for (size_t i = 0; i < elf->segments; i++) {
-        if (elf->segment[i].p_type != PT_DYNAMIC || elf->segment[i].p_filesz > DYNAMIC_MAX)
-            continue;
-        entry = (Elf64_Dyn *)(void *)read_at(elf->fd, (off_t)elf->segment[i].p_offset,
-                                             elf->segment[i].p_filesz, &got);
-        for (size_t at = 0; entry && at < got / sizeof(*entry); at++) {
-            needs |= entry[at].d_tag == DT_NEEDED;
-            *address = entry[at].d_tag == DT_STRTAB ? entry[at].d_un.d_ptr : *address;
-            *size = entry[at].d_tag == DT_STRSZ ? entry[at].d_un.d_val : *size;
-        }
-        free(entry);
-    }
-    return needs && *address && *size;
-}
-
-static struct pin pin_of_strings(const char *text, size_t length)
-{
-    for (const char *name = text + 1; name < text + length; name += strlen(name) + 1)
-        for (size_t i = 0; i < COUNT(imports); i++)
-            if (is(name, imports[i].text))
-                return say(imports[i].pin, name, strlen(name));
-    return nothing;
-}
-
-static struct pin pin_of_executable(int fd, const char *head, size_t length)
-{
-    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)head;
-    struct elf elf = {.fd = fd};
-    uint64_t address, size;
-    struct pin pin;
-    off_t offset;
-    char *text;
-    size_t got;
-
-    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_phentsize != sizeof(Elf64_Phdr) ||
-        header->e_phnum > SEGMENTS_MAX || header->e_phoff > length ||
-        header->e_phnum * sizeof(Elf64_Phdr) > length - header->e_phoff)
-        return say(WIRE_PIN_UNREAD, "", 0);
-    elf.segments = header->e_phnum;
-    memcpy(elf.segment, head + header->e_phoff, elf.segments * sizeof(Elf64_Phdr));
-    if (!find_strings(&elf, &address, &size) || size > STRINGS_MAX ||
-        (offset = offset_of(&elf, address)) < 0)
-        return say(WIRE_PIN_UNREAD, "", 0); /* linked statically, for one */
-    text = read_at(fd, offset, size, &got);
-    pin = text && got == size ? pin_of_strings(text, got) : say(WIRE_PIN_UNREAD, "", 0);
-    free(text);
-    return pin;
-}
-
 /* ---- a program ---- */
+
+static struct pin pin_of_executable(int fd)
+{
+    struct wire_calls calls = wire_calls_read(fd, WIRE_CALLER_PROGRAM);
+
+    return say(calls.pin, calls.by, sizeof(calls.by));
+}
 
 /* The words before the program: wrappers, their options, and variables that env sets. */
 static struct pin pin_of_wrappers(int words, char *const *argv)
@@ -305,7 +177,7 @@ static struct pin pin_of_file(const struct wire_program *program, int fd, const 
 {
     struct pin pin = {WIRE_PIN_UNREAD, ""};
     size_t length;
-    char *head = read_at(fd, 0, HEAD_MAX, &length);
+    char *head = wire_calls_read_at(fd, 0, HEAD_MAX, &length);
 
     if (head && length > 2 && memcmp(head, "#!", 2) == 0)
         pin = pin_of_hash_bang(fd, head);
@@ -313,8 +185,8 @@ static struct pin pin_of_file(const struct wire_program *program, int fd, const 
         pin = pin_of_arguments(argc, argv);
     else if (wire_program_is_shell(path) || program->kind != WIRE_PROGRAM_FILE)
         pin = say(WIRE_PIN_STARTS, wire_program_name(path), SIZE_MAX);
-    else if (head && length >= sizeof(Elf64_Ehdr) && memcmp(head, ELFMAG, SELFMAG) == 0)
-        pin = pin_of_executable(fd, head, length);
+    else if (head && length > SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0)
+        pin = pin_of_executable(fd);
     free(head);
     return pin;
 }

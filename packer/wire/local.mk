@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libwire_la_SOURCES += \
 	packer/wire/wire.c packer/wire/wire.h \
+	packer/wire/wire_calls.c packer/wire/wire_calls.h \
 	packer/wire/wire_client.c packer/wire/wire_client.h \
 	packer/wire/wire_identity.c packer/wire/wire_identity.h \
 	packer/wire/wire_names.c \
