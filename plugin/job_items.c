@@ -139,7 +139,7 @@ static void read_binding(spank_t spank, char **env, struct wire_register *reg,
 /* Reads what the command line runs. A batch script is Slurm's copy, in a folder of the job's
  * number: what it starts is the program. */
 static void read_command(struct wire_register *reg, struct job_texts *texts, int argc, char **argv,
-                         const char *dirs, unsigned limit_ms, struct pin *pin)
+                         char *const *env, unsigned limit_ms, struct pin *pin)
 {
     struct wire_program program;
 
@@ -153,7 +153,7 @@ static void read_command(struct wire_register *reg, struct job_texts *texts, int
     wire_program_read(argc, argv, &program);
     wire_program_shape(&program, argc, argv, reg->shape);
     reg->by_cpu = program.by_cpu;
-    if (program_find(&program, argc, argv, dirs, limit_ms, texts->exe, reg->hash, pin) == 0)
+    if (program_find(&program, argc, argv, env, limit_ms, texts->exe, reg->hash, pin) == 0)
         reg->exe = texts->exe;
 }
 
@@ -172,7 +172,7 @@ void job_items_read_program(spank_t spank, struct wire_register *reg, struct job
     reg->array_task = reg->array_job ? env_number(env, "SLURM_ARRAY_TASK_ID") : 0;
     if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
         argv[0])
-        read_command(reg, texts, argc, argv, env_find(env, "PATH"), limit_ms, &pin);
+        read_command(reg, texts, argc, argv, env, limit_ms, &pin);
     said = pin_of_environment(env);
     if (said.pin == WIRE_PIN_NONE)
         said = pin;

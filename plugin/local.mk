@@ -10,7 +10,7 @@ spank_berth_la_SOURCES = \
 	plugin/job_items.c plugin/job_items.h \
 	plugin/note.c plugin/note.h \
 	plugin/options.c plugin/options.h \
-	plugin/pin.c plugin/pin.h plugin/pin_program.c \
+	plugin/pin.c plugin/pin.h plugin/pin_impl.h plugin/pin_program.c plugin/pin_python.c plugin/pin_script.c \
 	plugin/preload.c plugin/preload.h \
 	plugin/program.c plugin/program.h \
 	plugin/step.c plugin/step.h

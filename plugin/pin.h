@@ -19,10 +19,10 @@ struct pin {
 /* What the step's environment says: env ends with NULL, or is NULL. */
 struct pin pin_of_environment(char *const *env);
 
-/* What a command line says, which wire_program_read() has read: its wrappers, and the program,
- * whose file is `path`. That is read, and of an interpreter its script, so call it where a file
- * system may hang. */
+/* What a command line says, which wire_program_read() has read: its wrappers, what the environment
+ * has preloaded, and the program, whose file is `path`. That is read, and of an interpreter its
+ * script, so call it where a file system may hang. */
 struct pin pin_of_program(const struct wire_program *program, const char *path, int argc,
-                          char *const *argv);
+                          char *const *argv, char *const *env);
 
 #endif

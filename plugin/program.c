@@ -22,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "packer/wire/wire_env.h"
+
 struct found {
     struct pin pin;
     char hash[WIRE_HASH_MAX]; /* before the path: all that precedes its end is sent */
@@ -51,22 +53,23 @@ static char *search_path(const char *dirs, const char *command)
 }
 
 /* Fills in what there is to be found. 0, or -1: there is no such file. */
-static int find(const struct wire_program *program, int argc, char *const *argv, const char *dirs,
+static int find(const struct wire_program *program, int argc, char *const *argv, char *const *env,
                 struct found *found)
 {
     const char *command = argv[program->at];
-    char *path = strchr(command, '/') ? realpath(command, NULL) : search_path(dirs, command);
+    char *path = strchr(command, '/') ? realpath(command, NULL)
+                                      : search_path(wire_env_find(env, "PATH"), command);
     char *script = program->kind == WIRE_PROGRAM_SCRIPT ? realpath(program->what, NULL) : NULL;
 
     if (!path || strlen(path) >= sizeof(found->exe))
         return -1;
     wire_program_identify(program, path, script, found->exe, found->hash);
-    found->pin = pin_of_program(program, path, argc, argv);
+    found->pin = pin_of_program(program, path, argc, argv, env);
     return 0;
 }
 
 /* Looks for the program and writes what was found to descriptor `out`; never returns. */
-static void look(const struct wire_program *program, int argc, char *const *argv, const char *dirs,
+static void look(const struct wire_program *program, int argc, char *const *argv, char *const *env,
                  int out)
 {
     static struct found found; /* a stack may be small here: Slurm's contain_spank */
@@ -76,7 +79,7 @@ static void look(const struct wire_program *program, int argc, char *const *argv
         dup2(out, STDERR_FILENO + 1);
     (void)close_range(0, STDERR_FILENO, 0); /* before Linux 5.9 they stay open */
     (void)close_range(STDERR_FILENO + 2, ~0U, 0);
-    if (find(program, argc, argv, dirs, &found) < 0)
+    if (find(program, argc, argv, env, &found) < 0)
         _exit(1);
     length = offsetof(struct found, exe) + strlen(found.exe) + 1;
     _exit(write(STDERR_FILENO + 1, &found, length) == (ssize_t)length ? 0 : 1);
@@ -116,7 +119,7 @@ static ssize_t receive(int fd, unsigned limit_ms, struct found *found)
 
 /* Has a child look. Returns the bytes that it found, or -1. */
 static ssize_t ask_child(const struct wire_program *program, int argc, char *const *argv,
-                         const char *dirs, unsigned limit_ms, struct found *found)
+                         char *const *env, unsigned limit_ms, struct found *found)
 {
     ssize_t got;
     int end[2];
@@ -126,7 +129,7 @@ static ssize_t ask_child(const struct wire_program *program, int argc, char *con
         return -1;
     pid = fork();
     if (pid == 0)
-        look(program, argc, argv, dirs, end[1]);
+        look(program, argc, argv, env, end[1]);
     close(end[1]);
     got = pid < 0 ? -1 : receive(end[0], limit_ms, found);
     close(end[0]);
@@ -138,11 +141,11 @@ static ssize_t ask_child(const struct wire_program *program, int argc, char *con
     return got;
 }
 
-int program_find(const struct wire_program *program, int argc, char *const *argv, const char *dirs,
+int program_find(const struct wire_program *program, int argc, char *const *argv, char *const *env,
                  unsigned limit_ms, char exe[PATH_MAX], char hash[WIRE_HASH_MAX], struct pin *pin)
 {
     struct found *found = calloc(1, sizeof(*found));
-    ssize_t got = found ? ask_child(program, argc, argv, dirs, limit_ms, found) : -1;
+    ssize_t got = found ? ask_child(program, argc, argv, env, limit_ms, found) : -1;
     bool whole = got > (ssize_t)offsetof(struct found, exe) + 1 &&
                  ((const char *)found)[got - 1] == '\0' && found->hash[WIRE_HASH_MAX - 1] == '\0' &&
                  found->pin.by[WIRE_PIN_MAX - 1] == '\0';

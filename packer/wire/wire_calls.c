@@ -2,18 +2,13 @@
 /* wire_calls - see wire_calls.h */
 #include "packer/wire/wire_calls.h"
 
-#include <elf.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define HEAD_MAX 4096           /* of a file, its headers */
-#define STRINGS_MAX (4u << 20)  /* of DT_STRTAB */
-#define DYNAMIC_MAX (64u << 10) /* of PT_DYNAMIC */
-#define SEGMENTS_MAX 64
+#include "packer/wire/wire_calls_impl.h"
+#include "packer/wire/wire_env.h"
 
 /* Who is concerned. */
 #define PROGRAM (1u << WIRE_CALLER_PROGRAM)
@@ -48,6 +43,7 @@ static const struct import imports[] = {
     {"libgomp.so*", WIRE_PIN_CALLS, RANK}, /* by OMP_PROC_BIND and the like */
     {"libomp.so*", WIRE_PIN_CALLS, RANK},
     {"libiomp5.so*", WIRE_PIN_CALLS, RANK},
+    {"libcraymp*", WIRE_PIN_CALLS, ANY},
     {"libcuda*", WIRE_PIN_DEVICE, ANY},
     {"libamdhip64*", WIRE_PIN_DEVICE, ANY},
     {"libhsa-runtime64*", WIRE_PIN_DEVICE, ANY},
@@ -68,7 +64,14 @@ static const struct import imports[] = {
     {"dlmopen", WIRE_PIN_STARTS, ANY},
 };
 
-static struct wire_calls say(enum wire_pin pin, const char *by)
+/* LLVM's OpenMP, which is Intel's and NVIDIA's, too, and what loads it. It binds without being
+ * asked to: it gives each thread that it makes the mask that the process had when it began. With
+ * KMP_AFFINITY=disabled it keeps off masks. */
+static const char *const llvm_openmp[] = {"libomp.so*", "libiomp5*", "libnvomp*", "libmkl_*"};
+
+const struct wire_calls wire_calls_none = {WIRE_PIN_NONE, ""};
+
+struct wire_calls wire_calls_say(enum wire_pin pin, const char *by)
 {
     struct wire_calls said = {pin, ""};
 
@@ -76,116 +79,43 @@ static struct wire_calls say(enum wire_pin pin, const char *by)
     return said;
 }
 
-static bool is(const char *name, const char *text)
+bool wire_calls_is(const char *name, const char *word)
 {
-    size_t length = strlen(text);
+    size_t length = strlen(word);
 
-    return text[length - 1] == '*' ? strncmp(name, text, length - 1) == 0 : strcmp(name, text) == 0;
+    return word[length - 1] == '*' ? strncmp(name, word, length - 1) == 0 : strcmp(name, word) == 0;
 }
 
-char *wire_calls_read_at(int fd, long offset, size_t most, size_t *got)
+struct wire_calls wire_calls_of_name(const char *name, enum wire_caller caller, char *const *env)
 {
-    char *text = malloc(most + 1);
-    ssize_t n;
-
-    *got = 0;
-    while (text && *got < most &&
-           (n = pread(fd, text + *got, most - *got, (off_t)offset + (off_t)*got)) > 0)
-        *got += (size_t)n;
-    if (text)
-        text[*got] = '\0';
-    return text;
+    for (size_t i = 0; i < sizeof(imports) / sizeof(imports[0]); i++)
+        if (imports[i].callers & 1u << caller && wire_calls_is(name, imports[i].text))
+            return wire_calls_say(imports[i].pin, name);
+    for (size_t i = 0; i < sizeof(llvm_openmp) / sizeof(llvm_openmp[0]); i++)
+        if (wire_calls_is(name, llvm_openmp[i]) && !wire_env_says(env, "KMP_AFFINITY", "disabled"))
+            return wire_calls_say(WIRE_PIN_CALLS, name);
+    return wire_calls_none;
 }
 
-struct elf {
-    int fd;
-    Elf64_Phdr segment[SEGMENTS_MAX];
-    size_t segments;
-};
-
-/* Returns where in the file the address is; -1: nowhere. */
-static off_t offset_of(const struct elf *elf, uint64_t address)
+struct wire_calls wire_calls_of_object(const struct wire_object *object, enum wire_caller caller,
+                                       char *const *env)
 {
-    for (size_t i = 0; i < elf->segments; i++) {
-        const Elf64_Phdr *segment = &elf->segment[i];
+    const char *end = object->strings + object->length;
+    struct wire_calls calls = wire_calls_none;
 
-        if (segment->p_type == PT_LOAD && address >= segment->p_vaddr &&
-            address - segment->p_vaddr < segment->p_filesz)
-            return (off_t)(segment->p_offset + (address - segment->p_vaddr));
-    }
-    return -1;
-}
-
-/* Finds the table of strings in the dynamic section; false: there is none, or no library either. */
-static bool find_strings(const struct elf *elf, uint64_t *address, uint64_t *size)
-{
-    bool needs = false;
-    Elf64_Dyn *entry;
-    size_t got = 0;
-
-    *address = *size = 0;
-    for (size_t i = 0; i < elf->segments; i++) {
-        if (elf->segment[i].p_type != PT_DYNAMIC || elf->segment[i].p_filesz > DYNAMIC_MAX)
-            continue;
-        entry = (Elf64_Dyn *)(void *)wire_calls_read_at(elf->fd, (long)elf->segment[i].p_offset,
-                                                        elf->segment[i].p_filesz, &got);
-        for (size_t at = 0; entry && at < got / sizeof(*entry); at++) {
-            needs |= entry[at].d_tag == DT_NEEDED;
-            *address = entry[at].d_tag == DT_STRTAB ? entry[at].d_un.d_ptr : *address;
-            *size = entry[at].d_tag == DT_STRSZ ? entry[at].d_un.d_val : *size;
-        }
-        free(entry);
-    }
-    return needs && *address && *size;
-}
-
-static struct wire_calls calls_of_strings(const char *text, size_t length, enum wire_caller caller)
-{
-    for (const char *name = text + 1; name < text + length; name += strlen(name) + 1)
-        for (size_t i = 0; i < sizeof(imports) / sizeof(imports[0]); i++)
-            if (imports[i].callers & 1u << caller && is(name, imports[i].text))
-                return say(imports[i].pin, name);
-    return say(WIRE_PIN_NONE, "");
-}
-
-static bool is_executable(const char *head, size_t length)
-{
-    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)head;
-
-    return length >= sizeof(*header) && memcmp(head, ELFMAG, SELFMAG) == 0 &&
-           header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_phentsize == sizeof(Elf64_Phdr) &&
-           header->e_phnum <= SEGMENTS_MAX && header->e_phoff <= length &&
-           header->e_phnum * sizeof(Elf64_Phdr) <= length - header->e_phoff;
-}
-
-static struct wire_calls calls_of_executable(int fd, const char *head, enum wire_caller caller)
-{
-    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)head;
-    struct elf elf = {.fd = fd, .segments = header->e_phnum};
-    uint64_t address, size;
-    struct wire_calls calls;
-    off_t offset;
-    char *text;
-    size_t got;
-
-    memcpy(elf.segment, head + header->e_phoff, elf.segments * sizeof(Elf64_Phdr));
-    if (!find_strings(&elf, &address, &size) || size > STRINGS_MAX ||
-        (offset = offset_of(&elf, address)) < 0)
-        return say(WIRE_PIN_UNREAD, ""); /* linked statically, for one */
-    text = wire_calls_read_at(fd, (long)offset, size, &got);
-    calls = text && got == size ? calls_of_strings(text, got, caller) : say(WIRE_PIN_UNREAD, "");
-    free(text);
+    for (const char *name = object->strings + 1; name < end && calls.pin == WIRE_PIN_NONE;
+         name += strlen(name) + 1)
+        calls = wire_calls_of_name(name, caller, env);
     return calls;
 }
 
 struct wire_calls wire_calls_read(int fd, enum wire_caller caller)
 {
     struct wire_calls calls = {WIRE_PIN_UNREAD, ""};
-    size_t length;
-    char *head = wire_calls_read_at(fd, 0, HEAD_MAX, &length);
+    struct wire_object object;
 
-    if (head && is_executable(head, length))
-        calls = calls_of_executable(fd, head, caller);
-    free(head);
+    if (wire_object_read(&object, fd, "") && wire_object_value(&object, DT_NEEDED))
+        calls = wire_calls_of_object(&object, caller, NULL);
+    wire_object_drop(&object);
     return calls;
 }

@@ -2,13 +2,13 @@
 /* wire_calls - what an executable says of itself: whether it may bind its threads.
  *
  * An executable names the functions that it imports, and the libraries that it needs, in one table
- * of strings (DT_STRTAB); that is all that is looked at. A library that it loads by itself is not:
- * who can do that is taken for one that binds. The plugin asks it of the program that Slurm starts,
- * berthd of what a launcher starts in a step. */
+ * of strings (DT_STRTAB). The plugin asks it of the program that Slurm starts, and of the libraries
+ * that this needs; berthd of what a launcher starts in a step. A library that is loaded later is
+ * not looked at: who can do that is taken for one that binds. */
 #ifndef BERTH_WIRE_CALLS_H
 #define BERTH_WIRE_CALLS_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 #include "packer/wire/wire.h"
 
@@ -26,8 +26,19 @@ struct wire_calls {
  * statically, is WIRE_PIN_UNREAD. */
 struct wire_calls wire_calls_read(int fd, enum wire_caller caller);
 
-/* Reads up to `most` bytes of a file from an offset, with a NUL behind them. The caller frees it;
- * NULL: it cannot be read. */
-char *wire_calls_read_at(int fd, long offset, size_t most, size_t *got);
+/* The same of a program that Slurm starts in that environment, with the libraries that it needs:
+ * those that are not known are found as ld.so(8) finds them, and read. A program of Go has a table
+ * of its own functions that is read, too. `path` is canonical. */
+struct wire_calls wire_calls_of_program(int fd, const char *path, char *const *env);
+
+/* What it says that a function or a library of that name is imported. env is NULL where it is not
+ * known. */
+struct wire_calls wire_calls_of_name(const char *name, enum wire_caller caller, char *const *env);
+
+/* Is it the name that the word has, or begins with where the word ends with '*'? */
+bool wire_calls_is(const char *name, const char *word);
+
+/* Opens a plain file; -1: there is none that can be read. */
+int wire_calls_open(const char *path);
 
 #endif

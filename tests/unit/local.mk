@@ -368,8 +368,9 @@ tests_unit_runtime_test_nodes_SOURCES = tests/unit/runtime/test_nodes.c runtime/
 tests_unit_runtime_test_nodes_LDADD = $(CMOCKA_LIBS) -lpthread
 tests_unit_plugin_test_preload_SOURCES = tests/unit/plugin/test_preload.c plugin/preload.c
 tests_unit_plugin_test_preload_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
-tests_unit_plugin_test_pin_SOURCES = tests/unit/plugin/test_pin.c plugin/pin.c plugin/pin_program.c
-tests_unit_plugin_test_program_SOURCES = tests/unit/plugin/test_program.c plugin/pin.c plugin/pin_program.c plugin/program.c
+tests_unit_plugin_test_pin_SOURCES = tests/unit/plugin/test_pin.c plugin/pin.c plugin/pin_program.c plugin/pin_python.c plugin/pin_script.c
+tests_unit_plugin_test_program_SOURCES = tests/unit/plugin/test_program.c plugin/pin.c plugin/pin_program.c plugin/pin_python.c plugin/pin_script.c \
+	plugin/program.c
 tests_unit_plugin_test_bind_SOURCES = tests/unit/plugin/test_bind.c plugin/bind.c
 tests_unit_plugin_test_program_LDFLAGS = -Wl,--wrap=_exit
 tests_unit_plugin_test_options_SOURCES = tests/unit/plugin/test_options.c plugin/options.c

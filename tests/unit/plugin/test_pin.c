@@ -77,17 +77,23 @@ static char *file_with(const char *name, const char *text)
     return path;
 }
 
-static void check(const char *path, char *argument, enum wire_pin want, const char *by)
+static void check_with(const char *path, char *argument, const char *variable, enum wire_pin want,
+                       const char *by)
 {
-    char *argv[] = {(char *)path, argument, NULL};
+    char *argv[] = {(char *)path, argument, NULL}, *env[] = {(char *)variable, NULL};
     struct wire_program program;
     struct pin pin;
 
     wire_program_read(argument ? 2 : 1, argv, &program);
-    pin = pin_of_program(&program, path, argument ? 2 : 1, argv);
+    pin = pin_of_program(&program, path, argument ? 2 : 1, argv, env);
 
     if (pin.pin != want || strcmp(pin.by, by) != 0)
         fail_msg("%s: %d '%s', not %d '%s'", path, pin.pin, pin.by, want, by);
+}
+
+static void check(const char *path, char *argument, enum wire_pin want, const char *by)
+{
+    check_with(path, argument, NULL, want, by);
 }
 
 /* Compiles a program, with what it shall be linked with. */
@@ -127,6 +133,133 @@ static void test_executables(void **state)
     check("/usr/bin/taskset", NULL, WIRE_PIN_STARTS, "taskset");
 }
 
+/* A program that calls the one function of a library of that name, which it finds by these flags.
+ */
+static char *linked_by(const char *library, const char *code, const char *found_by)
+{
+    char flags[3 * PATH_MAX], path[PATH_MAX + 32];
+
+    snprintf(flags, sizeof(flags), "-shared -fPIC -Wl,-soname,%s", library);
+    snprintf(path, sizeof(path), "%s", compiled(library, code, flags));
+    snprintf(flags, sizeof(flags), "'%s' %s", path, found_by);
+    return compiled("linked", "int works(void);int main(void){return works();}", flags);
+}
+
+static char *linked_with(const char *library)
+{
+    return linked_by(library, "int works(void){return 0;}", "");
+}
+
+/* A library that is not known is read as the program is, where ld.so finds it. */
+static void test_libraries(void **state)
+{
+    static const char calm[] = "int works(void){return 0;}";
+    static const char binds[] = "#include <sched.h>\nint works(void){cpu_set_t s;CPU_ZERO(&s);"
+                                "return sched_setaffinity(0,sizeof s,&s);}";
+    static const char by_origin[] = "-Wl,-rpath,'$ORIGIN'";
+    char variable[2 * PATH_MAX];
+
+    (void)state;
+    snprintf(variable, sizeof(variable), "LD_LIBRARY_PATH=/no/such:%s", folder);
+    check(linked_by("libwork.so", calm, by_origin), NULL, WIRE_PIN_NONE, "");
+    check(linked_by("libwork.so", binds, by_origin), NULL, WIRE_PIN_CALLS, "sched_setaffinity");
+    check(linked_by("libwork.so", binds, "-Wl,--disable-new-dtags,-rpath,'$ORIGIN'"), NULL,
+          WIRE_PIN_CALLS, "sched_setaffinity");
+    check(linked_by("libwork.so", calm, ""), NULL, WIRE_PIN_CALLS, "libwork.so");
+    check_with(linked_by("libwork.so", calm, ""), NULL, variable, WIRE_PIN_NONE, "");
+    check_with(linked_by("libwork.so", binds, ""), NULL, variable, WIRE_PIN_CALLS,
+               "sched_setaffinity");
+}
+
+/* And so are the libraries that it needs. */
+static void test_libraries_of_libraries(void **state)
+{
+    char flags[3 * PATH_MAX];
+
+    (void)state;
+    compiled("libinner.so", "#include <sched.h>\nint inner(void){return sched_getcpu();}",
+             "-shared -fPIC -Wl,-soname,libinner.so");
+    snprintf(flags, sizeof(flags), "-shared -fPIC -L'%s' -linner -Wl,-soname,libwork.so", folder);
+    compiled("libwork.so", "int inner(void);int works(void){return inner();}", flags);
+    snprintf(flags, sizeof(flags), "-L'%s' -lwork -Wl,--disable-new-dtags,-rpath,'%s'", folder,
+             folder);
+    check(compiled("linked", "int works(void);int main(void){return works();}", flags), NULL,
+          WIRE_PIN_CALLS, "sched_getcpu");
+}
+
+/* LLVM's OpenMP binds each thread that it makes to the process's first mask, unless it is told to
+ * keep off masks. */
+static void test_openmp(void **state)
+{
+    const char *disabled = "KMP_AFFINITY=disabled";
+    char *path = linked_with("libomp.so.5");
+
+    (void)state;
+    check(path, NULL, WIRE_PIN_CALLS, "libomp.so.5");
+    check_with(path, NULL, "KMP_AFFINITY=none", WIRE_PIN_CALLS, "libomp.so.5");
+    check_with(path, NULL, disabled, WIRE_PIN_NONE, "");
+    check(linked_with("libiomp5.so"), NULL, WIRE_PIN_CALLS, "libiomp5.so");
+    check(linked_with("libmkl_rt.so.2"), NULL, WIRE_PIN_CALLS, "libmkl_rt.so.2");
+    check_with(linked_with("libmpi.so.40"), NULL, disabled, WIRE_PIN_CALLS, "libmpi.so.40");
+    check(linked_with("libgomp.so.1"), NULL, WIRE_PIN_NONE, "");
+}
+
+static void test_preloaded_libraries(void **state)
+{
+    char *path = compiled("preloading", "int main(void){return 0;}", "");
+
+    (void)state;
+    check_with(path, NULL, "LD_PRELOAD=/opt/libjemalloc.so.2:libz.so", WIRE_PIN_NONE, "");
+    check_with(path, NULL, "LD_PRELOAD=/opt/libjemalloc.so.2:/opt/libiomp5.so", WIRE_PIN_CALLS,
+               "libiomp5.so");
+    check_with(path, NULL, "LD_PRELOAD=/a/libnuma.so.1 /b/libz.so", WIRE_PIN_CALLS, "libnuma.so.1");
+}
+
+/* A static program with a table of Go's, of so many bytes of names, and with code of its own. */
+static char *of_go(const char *magic, size_t bytes, const char *names, const char *code)
+{
+    char text[4096];
+
+    snprintf(
+        text, sizeof(text),
+        "struct{unsigned magic;unsigned char bytes[4];unsigned long word[5];char names[%zu];}\n"
+        "const table __attribute__((section(\".gopclntab\"),used))="
+        "{%s,{0,0,1,8},{1,1,0,48,%zu},\"%s\"};\n"
+        "void _start(void){%s;for(;;);}",
+        bytes, magic, 48 + bytes, names, code);
+    return compiled("go", text, "-nostdlib -static");
+}
+
+static void test_go(void **state)
+{
+    static const struct {
+        const char *names, *code;
+        enum wire_pin pin;
+        const char *by;
+    } cases[] = {
+        {"main.main\\0fmt.Println", "", WIRE_PIN_NONE, ""},
+        {"runtime.sched_getaffinity\\0os.(*Process).Kill", "", WIRE_PIN_NONE, ""},
+        {"main.main\\0golang.org/x/sys/unix.SchedSetaffinity", "", WIRE_PIN_CALLS,
+         "SchedSetaffinity"},
+        {"os/exec.(*Cmd).Start\\0syscall.forkExec", "", WIRE_PIN_STARTS, "syscall.forkExec"},
+        {"main._Cfunc_work\\0_cgo_work", "", WIRE_PIN_UNREAD, ""},
+        {"main.main", "__asm__(\"mov $203,%eax\")", WIRE_PIN_CALLS, "sched_setaffinity"},
+        {"main.main", "__asm__(\"movq $203,(%rsp)\")", WIRE_PIN_CALLS, "sched_setaffinity"},
+        {"main.main", "__asm__(\"mov $204,%eax\")", WIRE_PIN_NONE, ""},
+    };
+
+    (void)state;
+#ifndef __x86_64__
+    skip();
+#endif
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        check(of_go("0xfffffff1u", 80, cases[i].names, cases[i].code), NULL, cases[i].pin,
+              cases[i].by);
+    check(of_go("0xfffffff0u", 80, "main.main", ""), NULL, WIRE_PIN_NONE, "");
+    check(of_go("0xfffffffbu", 80, "main.main", ""), NULL, WIRE_PIN_UNREAD, "");
+    check(of_go("0xfffffff1u", 16u << 20, "main.main", ""), NULL, WIRE_PIN_UNREAD, "");
+}
+
 static void test_scripts(void **state)
 {
     char *calm, *binds;
@@ -146,6 +279,75 @@ static void test_scripts(void **state)
     check("/usr/bin/perl", (char *)"-esystem(1)", WIRE_PIN_STARTS, "system");
     free(calm);
     free(binds);
+}
+
+/* What Python's scripts import: what is known, and files beside them, which are read. */
+static void test_python(void **state)
+{
+    static const struct {
+        const char *text;
+        enum wire_pin pin;
+        const char *by;
+    } cases[] = {
+        {"import os, sys as s\nfrom time import sleep\n", WIRE_PIN_NONE, ""},
+        {"import calm\nimport package.part as p\n", WIRE_PIN_NONE, ""},
+        {"import numpy as np\nfrom scipy.linalg import eig\n", WIRE_PIN_NONE, ""},
+        {"# import nothing\nimportant = 1\nx = 'to import it'\n", WIRE_PIN_NONE, ""},
+        {"from __future__ import annotations\nfrom . import x\n", WIRE_PIN_NONE, ""},
+        {"import binding\n", WIRE_PIN_CALLS, "affinity"},
+        {"import os, \\\n  binding\n", WIRE_PIN_CALLS, "affinity"},
+        {"def f():\n\tfrom binding import bind\n", WIRE_PIN_CALLS, "affinity"},
+        {"import json; import binding\n", WIRE_PIN_CALLS, "affinity"},
+        {"if True: from outer.inner import x\n", WIRE_PIN_CALLS, "affinity"},
+        {"import unheard_of\n", WIRE_PIN_STARTS, "unheard_of"},
+        {"from unheard.of import x\n", WIRE_PIN_STARTS, "unheard"},
+        {"import compiled_one\n", WIRE_PIN_STARTS, "compiled_one"},
+        {"import chain\n", WIRE_PIN_STARTS, "unheard_of"},
+    };
+
+    (void)state;
+    folder_put(folder, "py/calm.py", "import math\nimport calm\n");
+    folder_put(folder, "py/binding.py", "import os\nos.sched_setaffinity(0, {1})\n");
+    folder_put(folder, "py/package/__init__.py", "");
+    folder_put(folder, "py/package/part.py", "from . import other\n");
+    folder_put(folder, "py/outer/inner/deep.py", "import os\nos.sched_setaffinity(0, {1})\n");
+    folder_put(folder, "py/compiled_one/part.so", "");
+    folder_put(folder, "py/chain.py", "import unheard_of\n");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *script = strdup(file_with("py/script.py", cases[i].text));
+
+        check("/usr/bin/python3", script, cases[i].pin, cases[i].by);
+        free(script);
+    }
+    check(file_with("py/itself", "#!/usr/bin/env python3\nimport binding\n"), NULL, WIRE_PIN_CALLS,
+          "affinity");
+    check(file_with("py/calmly", "#!/usr/bin/env python3\nimport calm\n"), NULL, WIRE_PIN_NONE, "");
+}
+
+/* numpy may load the MKL, where the OpenMP that this needs is installed. */
+static void test_numeric_python(void **state)
+{
+    char *script, variable[PATH_MAX + 32];
+
+    (void)state;
+    script = strdup(file_with("py/numeric.py", "import numpy\n"));
+    snprintf(variable, sizeof(variable), "VIRTUAL_ENV=%s/env", folder);
+    check_with("/usr/bin/python3", script, variable, WIRE_PIN_NONE, "");
+    folder_put(folder, "env/lib/libiomp5.so", "");
+    check_with("/usr/bin/python3", script, variable, WIRE_PIN_STARTS, "numpy");
+    free(script);
+}
+
+/* What an interpreter reads from elsewhere is not known. */
+static void test_what_no_argument_tells(void **state)
+{
+    (void)state;
+    check("/usr/bin/python3", NULL, WIRE_PIN_STARTS, "python3");
+    check("/usr/bin/python3", (char *)"-", WIRE_PIN_STARTS, "python3");
+    check("/usr/bin/python3", (char *)"-mtimeit", WIRE_PIN_STARTS, "timeit");
+    check("/usr/bin/python3", (char *)"-cimport os", WIRE_PIN_NONE, "");
+    check("/usr/bin/python3", (char *)"-cimport unheard_of", WIRE_PIN_STARTS, "unheard_of");
+    check("/usr/bin/perl", NULL, WIRE_PIN_STARTS, "perl");
 }
 
 /* What stands before a program. */
@@ -175,7 +377,7 @@ static void test_wrappers(void **state)
         while ((argv[argc] = strsep(&rest, " ")))
             argc++;
         wire_program_read(argc, argv, &program);
-        pin = pin_of_program(&program, "/bin/true", argc, argv);
+        pin = pin_of_program(&program, "/bin/true", argc, argv, NULL);
         if (pin.pin != cases[i].pin || strcmp(pin.by, cases[i].by) != 0)
             fail_msg("%s: %d '%s'", cases[i].line, pin.pin, pin.by);
     }
@@ -192,8 +394,8 @@ static void test_what_cannot_be_read(void **state)
     check(file_with("cut", "\177ELF\2\1\1"), NULL, WIRE_PIN_UNREAD, "");
 }
 
-/* An executable, any byte of whose headers may be wrong: nothing but "not known" comes of it, or
- * what it was before. */
+/* An executable, any byte of whose headers may be wrong: nothing but "not known" comes of it, a
+ * library that is not found, or what it was before. */
 static void test_torn_executables(void **state)
 {
     char *path = strdup(compiled("torn", "int main(void){return 0;}", "")), byte;
@@ -212,8 +414,9 @@ static void test_torn_executables(void **state)
             fseek(file, at, SEEK_SET);
             fputc(byte ^ flip, file);
             fflush(file);
-            pin = pin_of_program(&program, path, 1, argv);
-            assert_true(pin.pin == WIRE_PIN_NONE || pin.pin == WIRE_PIN_UNREAD);
+            pin = pin_of_program(&program, path, 1, argv, NULL);
+            assert_true(pin.pin == WIRE_PIN_NONE || pin.pin == WIRE_PIN_UNREAD ||
+                        pin.pin == WIRE_PIN_CALLS);
             fseek(file, at, SEEK_SET);
             fputc(byte, file);
             fflush(file);
@@ -238,9 +441,20 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_environment),      cmocka_unit_test(test_executables),
-        cmocka_unit_test(test_scripts),          cmocka_unit_test(test_what_cannot_be_read),
-        cmocka_unit_test(test_torn_executables), cmocka_unit_test(test_wrappers),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_executables),
+        cmocka_unit_test(test_scripts),
+        cmocka_unit_test(test_what_cannot_be_read),
+        cmocka_unit_test(test_torn_executables),
+        cmocka_unit_test(test_wrappers),
+        cmocka_unit_test(test_openmp),
+        cmocka_unit_test(test_preloaded_libraries),
+        cmocka_unit_test(test_libraries),
+        cmocka_unit_test(test_libraries_of_libraries),
+        cmocka_unit_test(test_python),
+        cmocka_unit_test(test_numeric_python),
+        cmocka_unit_test(test_what_no_argument_tells),
+        cmocka_unit_test(test_go),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

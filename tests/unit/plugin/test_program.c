@@ -49,14 +49,18 @@ static int find(const char *command, const char *dirs, unsigned limit_ms, char e
     const struct wire_program program = {.kind = WIRE_PROGRAM_FILE, .option = "", .args = 1};
     struct pin pin;
     char *const argv[] = {(char *)(uintptr_t)command, NULL};
+    char path[PATH_MAX];
+    char *const env[] = {path, NULL};
 
-    return program_find(&program, 1, argv, dirs, limit_ms, exe, hash, &pin);
+    snprintf(path, sizeof(path), "PATH=%s", dirs ? dirs : "");
+    return program_find(&program, 1, argv, env, limit_ms, exe, hash, &pin);
 }
 
 /* What an interpreter reads is found from the working directory, whatever PATH says. */
 static void test_script(void **state)
 {
     char *argv[] = {(char *)"env", (char *)"sh", (char *)"test_program.script", NULL};
+    char *const env[] = {(char *)"PATH=/bin", NULL};
     char exe[PATH_MAX], hash[WIRE_HASH_MAX], sh[PATH_MAX], want[2 * PATH_MAX];
     char none[WIRE_HASH_MAX], *script;
     FILE *file = fopen(argv[2], "w");
@@ -66,7 +70,7 @@ static void test_script(void **state)
     (void)state;
     assert_true(file && fputs("true\n", file) >= 0 && fclose(file) == 0);
     wire_program_read(3, argv, &program);
-    assert_int_equal(program_find(&program, 3, argv, "/bin", PATIENCE_MS, exe, hash, &pin), 0);
+    assert_int_equal(program_find(&program, 3, argv, env, PATIENCE_MS, exe, hash, &pin), 0);
     script = realpath(argv[2], NULL);
     assert_true(script && realpath("/bin/sh", sh));
     snprintf(want, sizeof(want), "%s %s", sh, script);
@@ -74,7 +78,7 @@ static void test_script(void **state)
     assert_int_equal(strlen(hash), WIRE_HASH_MAX - 1);
     unlink(argv[2]);
     free(script);
-    assert_int_equal(program_find(&program, 3, argv, "/bin", PATIENCE_MS, exe, none, &pin), 0);
+    assert_int_equal(program_find(&program, 3, argv, env, PATIENCE_MS, exe, none, &pin), 0);
     assert_string_equal(none, "");
 }
 
