@@ -4,7 +4,8 @@
 #
 #   suites_choose WHEN [SUITE..]    those of tests/run or tests/nightly: all, or these
 #   suites_since REV                of the chosen, those that a change since REV can break; the others are in $left_out
-#   suites_run                      installs, builds, runs what is chosen, and counts it: $passed, $failed, $skipped
+#   suites_run                      installs what `contrib/install-packages ${packages:-tests}` does, builds, runs what is chosen, and counts it:
+#                                   $passed, $failed, $skipped
 #   suites_ended                    prints the table of what ran, what was left out, and the closing line
 #
 # Each lane is a shell of its own. What a suite says is printed as one piece when it has ended; build/results keeps its counts.
@@ -259,7 +260,7 @@ stop() {
 prepare() {
     local lost
     headline "what is needed"
-    contrib/install-packages tests || return
+    contrib/install-packages "${packages:-tests}" || return
     headline "build"
     # shellcheck disable=SC2046 # a list of words
     contrib/build build --enable-werror && make -C build -j"$(nproc)" $(helpers_of build) >build/helpers.log 2>&1 ||
