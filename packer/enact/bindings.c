@@ -78,7 +78,10 @@ static void home_of(const struct reading *reading, const struct cpus *now, struc
     }
 }
 
-static void note_binding(struct reading *reading, pid_t tid, const struct cpus *now)
+/* Adds the thread to those that are bound: to `home`, where that is known, else to what stands on
+ * `now`. */
+static void note_binding(struct reading *reading, pid_t tid, const struct cpus *now,
+                         const struct cpus *home)
 {
     struct enforce_mask *mask = enforce_masks_add(&reading->masks, tid);
 
@@ -88,7 +91,24 @@ static void note_binding(struct reading *reading, pid_t tid, const struct cpus *
     }
     mask->started = process_started(&reading->packer->root, tid);
     mask->was = mask->cpus = *now;
-    home_of(reading, now, &mask->home);
+    if (home)
+        mask->home = *home;
+    else
+        home_of(reading, now, &mask->home);
+}
+
+/* Is that what the thread was given for what it had bound? Where that was all of its task's CPUs,
+ * nothing else tells that it is bound. */
+static bool as_given(const struct reading *reading, pid_t tid, const struct cpus *now,
+                     struct cpus *home)
+{
+    const struct enforce_mask *mask = enforce_masks_of(&reading->body->masks, tid);
+
+    if (!mask || !cpus_equal(&mask->cpus, now) ||
+        process_started(&reading->packer->root, tid) != mask->started)
+        return false;
+    *home = mask->home;
+    return true;
 }
 
 /* A thread that undoes its binding has all CPUs of its step, and no others. */
@@ -98,7 +118,7 @@ static void loosen(struct reading *reading, pid_t tid, const struct cpus *stand)
 
     reading->undone = true;
     if (!cpus_equal(stand, &reading->bounds))
-        note_binding(reading, tid, &reading->bounds);
+        note_binding(reading, tid, &reading->bounds, NULL);
     if (reading->sets && enforce_set_thread(tid, &reading->bounds, &err) < 0)
         log_debug("%s", err.text);
 }
@@ -108,10 +128,16 @@ static void visit(pid_t tid, long task, const struct cpus *now, void *arg)
     struct reading *reading = arg;
     const struct cpus *stand = task < 0 ? &reading->bounds : &reading->body->task[task].cpus;
 
+    struct cpus home;
+
+    if (as_given(reading, tid, now, &home)) {
+        note_binding(reading, tid, now, &home);
+        return;
+    }
     if (cpus_equal(now, stand))
         return;
     if (cpus_subset(now, &reading->bounds)) {
-        note_binding(reading, tid, now);
+        note_binding(reading, tid, now, NULL);
     } else if (cpus_subset(&reading->all, now)) {
         loosen(reading, tid, stand);
     } else {
@@ -131,6 +157,16 @@ static void keep_living(const struct packer *packer, struct enforce_masks *masks
         if (process_started(&packer->root, masks->mask[i].tid) == masks->mask[i].started)
             masks->mask[kept++] = masks->mask[i];
     masks->n = kept;
+}
+
+/* Has the step's cpuset been written by somebody else, as Slurm does when a step of its job starts?
+ * The kernel has changed the affinities of its threads then: they say nothing of the program. */
+static bool rewritten(struct packer *packer, const struct step *step)
+{
+    struct enforce *enforce = &packer->enforce;
+
+    return !enforce_at_home(&step->body) && enforce->way->stands &&
+           enforce->way->stands(enforce, &step->body, NULL) < 0;
 }
 
 /* Are threads of the step on their way, by this berthd or by one that was killed? */
@@ -168,7 +204,8 @@ bool bindings_read(struct packer *packer, const struct pool *pool, struct step *
     int rc;
 
     if (!packer->enforce.way->touches || on_their_way(packer, step) ||
-        (step->enacted.away && enforce_at_home(&step->body))) /* it could not be brought home */
+        (step->enacted.away && enforce_at_home(&step->body)) || /* it could not be brought home */
+        rewritten(packer, step))
         return true;
     reading_begin(&reading, packer, pool, step);
     rc = enforce_each_mask(&packer->enforce, &step->body, BINDINGS_THREADS, visit, &reading);
@@ -268,7 +305,7 @@ static bool look(struct packer *packer, struct step *step)
     reading_begin(&reading, packer, &packer->pool, step);
     reading.sets = true;
     rc = enforce_each_mask(&packer->enforce, &step->body, BINDINGS_THREADS, visit, &reading);
-    if (rc != 0 || reading.no_memory) {
+    if (rc != 0 || reading.no_memory || (reading.astray && rewritten(packer, step))) {
         enforce_masks_free(&reading.masks);
         return rc == 1 && narrow(packer, step);
     }

@@ -62,13 +62,17 @@ static const struct enforce_mask *find_alike(const struct enforce_masks *masks,
     return NULL;
 }
 
+const struct enforce_mask *enforce_masks_of(const struct enforce_masks *masks, pid_t tid)
+{
+    struct enforce_mask key = {.tid = tid};
+
+    return masks->n ? bsearch(&key, masks->mask, masks->n, sizeof(key), by_tid) : NULL;
+}
+
 const struct enforce_mask *enforce_masks_find(const struct enforce_masks *masks, pid_t tid,
                                               const struct cpus *now)
 {
-    struct enforce_mask key = {.tid = tid}, *found;
+    const struct enforce_mask *found = enforce_masks_of(masks, tid);
 
-    if (masks->n == 0)
-        return NULL;
-    found = bsearch(&key, masks->mask, masks->n, sizeof(key), by_tid);
     return found ? found : find_alike(masks, now);
 }

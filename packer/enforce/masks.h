@@ -37,7 +37,10 @@ void enforce_masks_sort(struct enforce_masks *masks);
 /* 0, or -1 for want of memory, with `to` empty. */
 int enforce_masks_copy(struct enforce_masks *to, const struct enforce_masks *from);
 
-/* Returns the entry of a thread, or NULL. Of a thread that is not listed, but has a mask that a
+/* Returns the entry of a thread, or NULL. */
+const struct enforce_mask *enforce_masks_of(const struct enforce_masks *masks, pid_t tid);
+
+/* The same; of a thread that is not listed, but has a mask that a
  * listed one has or had, it is that one's: a child has its parent's mask. */
 const struct enforce_mask *enforce_masks_find(const struct enforce_masks *masks, pid_t tid,
                                               const struct cpus *now);

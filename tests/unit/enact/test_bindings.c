@@ -129,6 +129,32 @@ static void test_what_is_taken_away_is_not_missed(void **state)
     fixture_close(f);
 }
 
+/* It has its own back later, though nothing of its affinity tells that it is bound meanwhile. */
+static void test_what_was_taken_away_comes_back(void **state)
+{
+    pid_t pid = start_bound("1"); /* before the journal is locked */
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+    struct cpus zero = cpus_of("0");
+    struct step *step;
+    char why[128];
+
+    (void)state;
+    fixture_paper(f);
+    step = register_process(f, 1, "0-1", pid);
+    assert_true(bindings_read(&f->packer, &f->packer.pool, step, why));
+    step->body.task[0].use = step->body.task[0].cpus = zero;
+    bindings_image(&f->packer, step);
+    assert_cpus(&only_mask(step)->cpus, "0");
+    assert_int_equal(sched_setaffinity(pid, sizeof(zero.word), (cpu_set_t *)zero.word), 0);
+    assert_true(bindings_read(&f->packer, &f->packer.pool, step, why));
+    assert_cpus(&only_mask(step)->home, "1");
+    step->body.task[0].use = step->body.task[0].cpus = cpus_of("0-1");
+    bindings_image(&f->packer, step);
+    assert_cpus(&only_mask(step)->cpus, "1");
+    stop(pid);
+    fixture_close(f);
+}
+
 /* ---- for real ---- */
 
 struct node {
@@ -342,6 +368,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_part_has_its_image),
         cmocka_unit_test(test_what_is_taken_away_is_not_missed),
+        cmocka_unit_test(test_what_was_taken_away_comes_back),
         cmocka_unit_test_setup_teardown(test_bound_at_random_while_it_is_moved, open_node,
                                         close_node),
     };
