@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
 	packer/machine/adapt.c packer/machine/adapt.h \
+	packer/machine/device.c packer/machine/device.h \
+	packer/machine/devices.c packer/machine/devices.h \
+	packer/machine/devices_tree.c \
+	packer/machine/devices_xml.c \
 	packer/machine/dmi.c packer/machine/dmi.h \
 	packer/machine/dram.c packer/machine/dram.h \
 	packer/machine/edac.c packer/machine/edac.h \

@@ -24,6 +24,7 @@ libtest_la_SOURCES = \
 	tests/unit/common/perf_box.c tests/unit/common/perf_box.h \
 	tests/unit/common/profile_store.c tests/unit/common/profile_store.h \
 	tests/unit/common/report_box.c tests/unit/common/report_box.h \
+	tests/unit/common/recorded.c tests/unit/common/recorded.h \
 	tests/unit/common/slurm_tree.c tests/unit/common/slurm_tree.h \
 	tests/unit/common/slices_now.h \
 	tests/unit/common/step_files.c tests/unit/common/step_files.h \
@@ -144,6 +145,7 @@ unit_programs = \
 	tests/unit/inside/test_tranquil \
 	tests/unit/ledger/test_ledger \
 	tests/unit/ledger/test_spool \
+	tests/unit/machine/test_devices \
 	tests/unit/machine/test_dram \
 	tests/unit/machine/test_profile \
 	tests/unit/machine/test_topo \
