@@ -11,7 +11,7 @@
 /* What a registration only points at. */
 struct job_texts {
     char job_cores[WIRE_CORES_MAX], step_cores[WIRE_CORES_MAX], bound_cpus[WIRE_CORES_MAX];
-    char exe[PATH_MAX];
+    char exe[PATH_MAX], devices[WIRE_DEVICES_MAX];
     uint32_t group[WIRE_GROUPS_MAX];
 };
 
@@ -22,9 +22,9 @@ struct job_texts {
 int job_items_read(spank_t spank, struct wire_register *reg, struct job_texts *texts,
                    size_t *ntasks, struct berth_error *err);
 
-/* Fill in what the step runs (exe, hash, shape), whether it may bind itself (pin), and what its
- * user's environment may say of it: binding by hand and threads, which are his own to say. Account,
- * QOS, partition, cluster, restarts and the like are not: whoever needs them asks Slurm
+/* Fill in what the step runs (exe, hash, shape), whether it may bind itself (pin), its devices,
+ * and what its user's environment may say of it: binding by hand and threads, his own to say.
+ * Account, QOS, partition, cluster, restarts and the like are not: whoever needs them asks Slurm
  * (wire_identity.h). Call it in user_init: there the working directory and the rights are the
  * user's. What cannot be found, or, of the program, not within limit_ms, stays "". */
 void job_items_read_program(spank_t spank, struct wire_register *reg, struct job_texts *texts,

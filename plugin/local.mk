@@ -6,6 +6,7 @@ spank_berth_la_SOURCES = \
 	plugin/apply.c plugin/apply.h \
 	plugin/bind.c plugin/bind.h \
 	plugin/client.c plugin/client.h \
+	plugin/devices.c plugin/devices.h \
 	plugin/dispatch.c \
 	plugin/job_items.c plugin/job_items.h \
 	plugin/note.c plugin/note.h \

@@ -240,6 +240,8 @@ static const struct word words[] = {
      .help = "with overlapping steps of the job that ask for it, too: all cores or a part each"},
     {"nocount", FLAG(nocount),
      .help = "leave the hardware counters to perf, PAPI, LIKWID or VTune"},
+    {"nodevice", FLAG(nodevice),
+     .help = "place it as if it had no GPU and no network adapter of its own"},
     {"prefetch", .names = wire_prefetch_name + 1, .nnames = WIRE_PREFETCHES - 1,
      .set = set_prefetch,
      .help =

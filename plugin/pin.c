@@ -46,6 +46,8 @@ static const struct variable variables[] = {
     {"ROCR_VISIBLE_DEVICES", WIRE_PIN_DEVICE, BUT, {"-1"}},
     {"GPU_DEVICE_ORDINAL", WIRE_PIN_DEVICE, BUT, {"-1"}},
     {"ZE_AFFINITY_MASK", WIRE_PIN_DEVICE, BUT, {NULL}},
+    {"SLURM_STEP_NICS", WIRE_PIN_DEVICE, BUT, {NULL}},
+    {"SLURM_JOB_NICS", WIRE_PIN_DEVICE, BUT, {NULL}},
 };
 
 /* Returns the value of a "NAME=value" that is of the variable; NULL: it is not, or it is empty. */

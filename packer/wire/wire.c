@@ -61,14 +61,38 @@ static const char *const TABLE(op_name, WIRE_OPS) = {
 };
 TABLE_COMPLETE(op_name);
 
+#define TAG_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+
 bool wire_tag_valid(const char *tag)
 {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     size_t length = strlen(tag);
 
     return length > 0 && length < sizeof(((struct wire_options *)NULL)->tag) &&
-           strspn(tag, letters) == length;
+           strspn(tag, TAG_LETTERS) == length;
+}
+
+/* Is it KIND:NAME, of so many bytes? */
+static bool is_device(const char *text, size_t length)
+{
+    size_t kind = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+
+    return kind > 0 && kind + 1 < length && text[kind] == ':' &&
+           kind + 1 + strspn(text + kind + 1, TAG_LETTERS) >= length;
+}
+
+bool wire_devices_valid(const char *devices)
+{
+    if (strlen(devices) >= WIRE_DEVICES_MAX)
+        return false;
+    for (const char *at = devices;; at++) {
+        size_t length = strcspn(at, ",");
+
+        if (!is_device(at, length))
+            return false;
+        at += length;
+        if (!*at)
+            return true;
+    }
 }
 
 void wire_options_init(struct wire_options *options)
@@ -119,6 +143,7 @@ static const struct json_field options_fields[] = {
     FIELD(options, shuffle, OPTIONAL),
     FIELD(options, adapt, OPTIONAL),
     FIELD(options, nocount, OPTIONAL),
+    FIELD(options, nodevice, OPTIONAL),
     WORD(options, prefetch, OPTIONAL),
     FIELD(options, tag, OPTIONAL),
     JSON_END,
@@ -148,6 +173,7 @@ static const struct json_field register_fields[] = {
     FIELD(register, asked, OPTIONAL),
     WORD(register, pin, OPTIONAL),
     FIELD(register, pin_by, OPTIONAL),
+    LONG(devices, WIRE_DEVICES_MAX),
     AMOUNT(register, began_s),
     JSON_NESTED(struct wire_register, "options", options, REQUIRED, options_fields),
     JSON_END,
@@ -379,7 +405,7 @@ int wire_register_keep(struct wire_register *reg)
 {
     size_t groups = reg->ngroups * sizeof(reg->group[0]);
     char *kept = malloc(groups + text_size(reg->job_cores) + text_size(reg->step_cores) +
-                        text_size(reg->bound_cpus) + text_size(reg->exe)),
+                        text_size(reg->bound_cpus) + text_size(reg->devices) + text_size(reg->exe)),
          *text = kept + groups;
 
     if (!kept)
@@ -390,6 +416,7 @@ int wire_register_keep(struct wire_register *reg)
     reg->job_cores = keep_text(reg->job_cores, &text);
     reg->step_cores = keep_text(reg->step_cores, &text);
     reg->bound_cpus = keep_text(reg->bound_cpus, &text);
+    reg->devices = keep_text(reg->devices, &text);
     reg->exe = keep_text(reg->exe, &text);
     reg->kept = kept;
     return 0;
@@ -410,6 +437,8 @@ static int check_names(const struct wire_register *reg, struct berth_error *err)
         return berth_error_set(err, "node: '%s' is no node name", node);
     if (tag[0] && !wire_tag_valid(tag))
         return berth_error_set(err, "options.tag: letters, digits, '.', '_' and '-' only");
+    if (reg->devices && reg->devices[0] && !wire_devices_valid(reg->devices))
+        return berth_error_set(err, "devices: names such as gpu:0, with commas between them");
     return 0;
 }
 

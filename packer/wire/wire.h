@@ -91,8 +91,9 @@ struct wire_options {
     bool faithful;               /* time slices by lock and memory waiting */
     bool tranquil;               /* memory and slices by how evenly it runs */
     bool shuffle;                /* threads that wait for the same lock into one package */
-    bool adapt;   /* beside steps of its job on the same cores: all cores or parts, by ADAPT */
-    bool nocount; /* its hardware counters are left to its user's own tools */
+    bool adapt;    /* beside steps of its job on the same cores: all cores or parts, by ADAPT */
+    bool nocount;  /* its hardware counters are left to its user's own tools */
+    bool nodevice; /* where it stands has nothing to do with its devices */
     enum wire_prefetch prefetch; /* its cores' hardware prefetchers; none: as they are */
     char tag[64];                /* "" not given; [A-Za-z0-9._-]+ */
 };
@@ -122,6 +123,14 @@ enum wire_pin {
 };
 extern const char *const wire_pin_name[WIRE_PINS]; /* NULL, "environment", "calls", ... */
 #define WIRE_PIN_MAX 48                            /* of what says so, with NUL */
+
+/* A step's devices: names with commas between them, each a kind and what its environment calls the
+ * device. "gpu:N" and "nic:N" are Slurm's numbers, "cuda:", "rocm:" and "ze:" those of the vendors'
+ * run-times, or UUIDs. */
+#define WIRE_DEVICES_MAX 256 /* of the list, with NUL; of a longer one nothing is said */
+
+/* Says whether a text may be such a list. */
+bool wire_devices_valid(const char *devices);
 
 /* Nothing asked: mode off, policy not given, no bounds. */
 void wire_options_init(struct wire_options *options);
@@ -200,6 +209,7 @@ struct wire_register {
     bool asked;             /* the user asked for the options; else they are the site's default */
     enum wire_pin pin;
     char pin_by[WIRE_PIN_MAX]; /* the variable, function or program that says so; "" */
+    const char *devices;       /* a list of them; "" none, or not known */
     struct wire_options
         options; /* mode off: a step of a pool job that did not opt in, its cores leave the pool */
     double began_s; /* CLOCK_MONOTONIC, when its tasks were there; 0: not said, it is now */

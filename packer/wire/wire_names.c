@@ -203,6 +203,7 @@ void wire_options_format(const struct wire_options *o, char *text, size_t size)
                 {o->shuffle, "shuffle", ""},
                 {o->adapt, "adapt", ""},
                 {o->nocount, "nocount", ""},
+                {o->nodevice, "nodevice", ""},
                 {o->prefetch, "prefetch=", wire_prefetch_name[o->prefetch]},
                 {o->tag[0] != '\0', "tag=", o->tag},
                 {o->require, "require", ""},

@@ -54,6 +54,7 @@ static void test_right(void **state)
         {"shuffle", "auto,shuffle"},
         {"adapt", "auto,adapt"},
         {"observe,nocount", "observe,nocount"},
+        {"auto,nodevice", "auto,nodevice"},
         {"prefetch=auto", "auto,prefetch=auto"},
         {"prefetch=on", "auto,prefetch=on"},
         {"prefetch=off", "auto,prefetch=off"},
@@ -84,7 +85,7 @@ static void test_wrong(void **state)
         {"autp", "'autp'", "off, auto, observe, isolate"},
         {"autp", "'autp'",
          "policy=, cores=, max-slowdown=, mem=, threads=, throttle, flex, locks=, faithful, "
-         "tranquil, shuffle, adapt, nocount, "
+         "tranquil, shuffle, adapt, nocount, nodevice, "
          "prefetch=, tag=, "
          "require, verbose, help"},
         {"autp", "'autp'", "(auto?)"},
@@ -194,6 +195,7 @@ static const char *const all_words[] = {"off",
                                         "shuffle",
                                         "adapt",
                                         "nocount",
+                                        "nodevice",
                                         "prefetch=auto|on|off",
                                         "tag=",
                                         "require",

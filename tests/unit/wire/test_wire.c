@@ -52,6 +52,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                 .group = groups,
                                 .bound_by_hand = true,
                                 .bound_cpus = "0-2,1000",
+                                .devices = "gpu:0,cuda:GPU-9fe1,nic:0",
                                 .by_cpu = true,
                                 .user_omp_threads = true,
                                 .asked = true,
@@ -86,6 +87,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                         .mem_auto = true,
                                         .adapt = true,
                                         .nocount = true,
+                                        .nodevice = true,
                                         .prefetch = WIRE_PREFETCH_OFF,
                                         .tag = "A-z_0.9"};
     return reg;
@@ -120,6 +122,7 @@ static void assert_same_options(const struct wire_options *a, const struct wire_
     assert_int_equal(a->mem_auto, b->mem_auto);
     assert_int_equal(a->adapt, b->adapt);
     assert_int_equal(a->nocount, b->nocount);
+    assert_int_equal(a->nodevice, b->nodevice);
     assert_int_equal(a->prefetch, b->prefetch);
     assert_string_equal(a->tag, b->tag);
 }
@@ -141,6 +144,7 @@ static void assert_same_register(const struct wire_register *a, const struct wir
     assert_memory_equal(a->group, b->group, a->ngroups * sizeof(a->group[0]));
     assert_int_equal(a->bound_by_hand, b->bound_by_hand);
     assert_string_equal(a->bound_cpus, b->bound_cpus);
+    assert_string_equal(a->devices, b->devices);
     assert_int_equal(a->by_cpu, b->by_cpu);
     assert_int_equal(a->user_omp_threads, b->user_omp_threads);
     assert_int_equal(a->asked, b->asked);
@@ -498,6 +502,7 @@ static void test_register_fields(void **state)
         {"\"pin\":\"glue\"", "pin: 'glue' is none of"},
         {"\"pin_by\":\"0123456789012345678901234567890123456789012345678\"",
          "pin_by: 0 to 47 bytes"},
+        {"\"devices\":\"gpu 0\"", "devices: names such as gpu:0"},
         {"\"options\":null", "options: missing"},
         {"\"options\":[]", "options: object"},
         {"\"options\":{}", "options.mode: missing"},
