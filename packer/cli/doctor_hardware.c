@@ -14,6 +14,7 @@
 #include "packer/counters/counters.h"
 #include "packer/energy/energy.h"
 #include "packer/enforce/enforce.h"
+#include "packer/machine/devices.h"
 #include "packer/machine/topo.h"
 
 static void check_kernel(struct doctor *doctor)
@@ -255,11 +256,48 @@ static void check_topology(struct doctor *doctor)
     doctor_essential(doctor);
 }
 
+#define DEVICES_SHOWN 24
+
+static void add_device(struct doctor *doctor, const struct device *device)
+{
+    char name[32], cpus[CPUS_TEXT_MAX], node[24] = "not known";
+
+    snprintf(name, sizeof(name), "device %.24s", device->name);
+    if (device->node >= 0)
+        snprintf(node, sizeof(node), "%d", device->node);
+    cpus_format(&device->cpus, cpus, sizeof(cpus));
+    doctor_add(doctor, name, cpus[0] ? DOCTOR_OK : DOCTOR_WARN,
+               "the kernel does not say where it is: steps that have it stay where Slurm puts them",
+               "%s, PCI %s, memory node %s%s%.200s", device_kind_name[device->kind], device->pci,
+               node, cpus[0] ? ", CPUs " : "", cpus);
+}
+
+/* The devices near which steps are kept. */
+static void check_devices(struct doctor *doctor)
+{
+    struct devices *devices = NULL;
+    struct topo *topo = NULL;
+    struct rootfs root;
+    struct berth_error err;
+
+    if (topo_read(&topo, doctor->conf.topology, &err) < 0)
+        return; /* the row of the topology says it */
+    if (rootfs_open(&root, doctor->conf.device_root, &err) == 0) {
+        if (devices_read(&devices, topo, doctor->conf.topology, &root, &err) == 0)
+            for (size_t i = 0; i < devices->n && i < DEVICES_SHOWN; i++)
+                add_device(doctor, &devices->device[i]);
+        devices_free(devices);
+        rootfs_close(&root);
+    }
+    topo_free(topo);
+}
+
 void doctor_hardware(struct doctor *doctor)
 {
     check_kernel(doctor);
     check_topology(doctor);
     check_numa(doctor);
+    check_devices(doctor);
     check_cgroups(doctor);
     check_counters(doctor);
     check_watchdog(doctor);

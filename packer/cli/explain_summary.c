@@ -136,7 +136,9 @@ static void say_choice(FILE *out, struct json_object *place)
     double rank = ctl_number(place, "rank");
     const char *reason = ctl_text(place, "reason");
 
-    if (is(place, "policy", "di") && rank > 0)
+    if (ctl_true(ctl_object(place, "near"), "holds") && rank > 0)
+        ctl_say(out, place, "; {near.text}");
+    else if (is(place, "policy", "di") && rank > 0)
         ctl_say(out, place,
                 "; number {rank} of {of} by cache misses, which are spread over the caches");
     else if (is(place, "policy", "dio-power") || !(rank > 0))

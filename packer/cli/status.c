@@ -162,6 +162,34 @@ static void put_rungs(struct screen *screen, struct json_object *rungs)
         screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
 }
 
+/* Puts the devices, and where they are: "devices: gpu0 (PCI 0000:3b:00.0, node 0, CPUs 0-15)". */
+static void put_devices(struct screen *screen, struct json_object *devices)
+{
+    char line[2048] = "devices:";
+    size_t used = strlen(line), n = ctl_length(devices), i = 0;
+
+    for (; i < n && used < sizeof(line) - 256; i++) {
+        struct json_object *device = json_object_array_get_idx(devices, i);
+        const char *cpus = ctl_text(device, "cpus"), *name = ctl_text(device, "name");
+        const char *pci = ctl_text(device, "pci");
+        double node = ctl_number(device, "node");
+
+        used +=
+            (size_t)snprintf(line + used, sizeof(line) - used, "%s %.32s (", i ? "," : "", name);
+        if (strcmp(name, pci) != 0)
+            used += (size_t)snprintf(line + used, sizeof(line) - used, "PCI %.16s, ", pci);
+        used +=
+            (size_t)(isnan(node) ? snprintf(line + used, sizeof(line) - used, "node not known")
+                                 : snprintf(line + used, sizeof(line) - used, "node %.0f", node));
+        used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%.64s)",
+                                 cpus[0] ? ", CPUs " : "", cpus);
+    }
+    if (i < n)
+        snprintf(line + used, sizeof(line) - used, ", and %zu more", n - i);
+    if (n)
+        screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
+}
+
 /* Puts who runs on the pool's cores and is not in berth's care: "step 12.3 on 1". */
 static void put_strangers(struct screen *screen, struct json_object *strangers)
 {
@@ -257,6 +285,7 @@ static void put_node(struct screen *screen, struct json_object *node)
     put_refused(screen, node);
     put_strangers(screen, ctl_object(node, "strangers"));
     put_rungs(screen, ctl_object(node, "rungs"));
+    put_devices(screen, ctl_object(node, "devices"));
     put_energy(screen, ctl_object(node, "energy"));
 }
 

@@ -32,6 +32,7 @@ enum conf_private { CONF_PRIVATE_SLURM, CONF_PRIVATE_ON, CONF_PRIVATE_OFF, CONF_
 enum conf_dio_power_order { CONF_BALANCED, CONF_AS_PRINTED, CONF_DIO_POWER_ORDERS };
 enum conf_edp_power { CONF_EDP_TOTAL, CONF_EDP_ABOVE_IDLE, CONF_EDP_POWERS };
 enum conf_share { CONF_SHARE_NEED, CONF_SHARE_ADAPT, CONF_SHARES };
+enum conf_near { CONF_NEAR_OFF, CONF_NEAR_PREFER, CONF_NEAR_MUST, CONF_NEARS };
 enum conf_move { CONF_MOVE_NEVER, CONF_MOVE_KNOWN, CONF_MOVE_ALL, CONF_MOVES };
 enum conf_idle_energy { CONF_IDLE_CORES, CONF_IDLE_EVENLY, CONF_IDLE_NOBODY, CONF_IDLES };
 enum conf_sharing { CONF_SHARING_OFF, CONF_SHARING_MEDIAN, CONF_SHARINGS };
@@ -71,11 +72,12 @@ struct conf {
     enum conf_switch lock_time;      /* count waiting for futexes, by eBPF */
     enum conf_switch reuse_sampling; /* stack distances by sampled addresses */
     uint64_t startup_ms, first_window_ms, window_ms;
-    double phase_change;       /* relative distance from the average that begins a new phase */
-    enum conf_switch learn;    /* store what was counted */
-    uint64_t profile_age_days; /* 0: counted samples are kept for ever */
-    enum conf_move move;       /* which steps are moved at all, and narrowed */
-    enum conf_switch replace;  /* move running steps */
+    double phase_change;        /* relative distance from the average that begins a new phase */
+    enum conf_switch learn;     /* store what was counted */
+    uint64_t profile_age_days;  /* 0: counted samples are kept for ever */
+    enum conf_move move;        /* which steps are moved at all, and narrowed */
+    enum conf_near device_near; /* steps stand near their devices */
+    enum conf_switch replace;   /* move running steps */
     uint64_t replace_horizon_ms, replace_limit;
     double regret; /* of speed, after a move */
     uint64_t regret_ms;
@@ -93,7 +95,7 @@ struct conf {
     char energy_currency[16];        /* of it */
     double energy_co2;               /* g a kWh; 0: not told */
     char energy_root[PATH_MAX];      /* below it are the meters' files */
-    char device_root[PATH_MAX];      /* likewise the registers and sensors of processors */
+    char device_root[PATH_MAX];      /* likewise registers and sensors of processors, PCI devices */
     char energy_model[96];           /* "" or what packages take: conf/watts.h */
     enum conf_switch thermal;        /* move steps from cores that are too hot */
     enum conf_switch blackboard;     /* publish what is known of shared resources */

@@ -76,6 +76,10 @@ static const char *const TABLE(move_words, CONF_MOVES + 1) = {
     ROW(CONF_MOVE_NEVER) = "never", ROW(CONF_MOVE_KNOWN) = "known", ROW(CONF_MOVE_ALL) = "all",
     ROW(CONF_MOVES) = NULL};
 TABLE_COMPLETE(move_words);
+static const char *const TABLE(near_words, CONF_NEARS + 1) = {
+    ROW(CONF_NEAR_OFF) = "off", ROW(CONF_NEAR_PREFER) = "prefer", ROW(CONF_NEAR_MUST) = "must",
+    ROW(CONF_NEARS) = NULL};
+TABLE_COMPLETE(near_words);
 static const char *const TABLE(share_words, CONF_SHARES + 1) = {
     ROW(CONF_SHARE_NEED) = "need", ROW(CONF_SHARE_ADAPT) = "adapt", ROW(CONF_SHARES) = NULL};
 TABLE_COMPLETE(share_words);
@@ -226,9 +230,16 @@ const struct conf_key conf_key[] = {
     {"move", LIVE, "known", CHOICE(move_words), FIELD(move),
      "Which steps may stand elsewhere than Slurm put them, or on fewer cores: none (never); those "
      "whose program is known to bear it (known), so none that binds its threads or its memory, "
-     "remembers its CPUs, has a device, or starts what is not known; all (all), and some programs "
-     "then fail. A user who asks by name for isolate, edp, size, cores, spread, pack or policy "
+     "remembers its CPUs, has a device whose place is not known, or starts what is not known; all "
+     "(all), and some programs then fail. A user who asks by name for isolate, edp, size, cores, "
+     "spread, pack or policy "
      "takes his step out of this. See berth(7)."},
+    {"device_near", LIVE, "must", CHOICE(near_words), FIELD(device_near),
+     "What the GPUs and network adapters of a step say of its place, where move lets it stand "
+     "elsewhere: it stands near them, and steps without a device make room (must), or only if "
+     "a core there is free (prefer); either way it does not leave a place near it. off: the step "
+     "stays where Slurm put it. Of steps that begin then. A user says nodevice: his step's devices "
+     "do not count."},
     {"replace", LIVE, "on", CHOICE(switch_words), FIELD(replace),
      "Move running steps when what is counted says that another placement is better (DIO)."},
     {"replace_horizon", LIVE, "60s", TIME(1000, 86400e3), FIELD(replace_horizon_ms),

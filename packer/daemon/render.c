@@ -94,6 +94,7 @@ struct json_object *render_node(const struct packer *packer)
     json_add(node, "counters", render_backends(packer));
     json_add(node, "energy", render_accounts(packer));
     json_add(node, "features", features_render(packer));
+    json_add(node, "devices", render_devices(packer));
     json_add_u64(node, "history", packer->conf.history);
     json_add_double(node, "uptime_s", clock_s() - packer->started_mono_s);
     json_add_u64(node, "registrations", packer->registrations);
@@ -519,6 +520,7 @@ static struct json_object *render_place(const struct packer *packer, const struc
     json_add(object, "spread", render_threads(packer, step));
     json_add(object, "isolate", render_isolation(packer, step));
     json_add(object, "max_slowdown", render_bound(packer, step));
+    json_add(object, "near", render_near(packer, step));
     json_add(object, "share", hides(packer, viewer) ? NULL : render_share(step));
     json_add(object, "strangers",
              hides(packer, viewer) ? NULL

@@ -7,6 +7,7 @@
 #include "packer/base/json.h"
 #include "packer/daemon/ledger_record.h"
 #include "packer/place/forecast.h"
+#include "packer/place/near.h"
 #include "packer/steps/step_counts.h"
 
 /* The CPUs on which steps stand that do more than wait. */
@@ -50,6 +51,53 @@ struct json_object *render_caches(const struct packer *packer, bool hidden)
         json_append(list, object);
     }
     return list;
+}
+
+static struct json_object *render_device(const struct device *device)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add_text(object, "name", device->name);
+    json_add_text(object, "kind", device_kind_name[device->kind]);
+    json_add_text(object, "pci", device->pci);
+    json_add(object, "node", device->node >= 0 ? json_object_new_int(device->node) : NULL);
+    json_add_cpus(object, "cpus", &device->cpus);
+    return object;
+}
+
+struct json_object *render_devices(const struct packer *packer)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (size_t i = 0; packer->gear && i < packer->gear->n; i++)
+        json_append(list, render_device(&packer->gear->device[i]));
+    return list;
+}
+
+struct json_object *render_near(const struct packer *packer, const struct step *step)
+{
+    struct json_object *object, *list;
+    const struct device *device[NEAR_DEVICES_MAX];
+    size_t n = near_devices(packer, step, device);
+    char text[512];
+
+    if (n == 0)
+        return NULL;
+    object = json_object_new_object();
+    list = json_object_new_array();
+    for (size_t i = 0; i < n && i < NEAR_DEVICES_MAX; i++)
+        if (device[i])
+            json_append(list, render_device(device[i]));
+    near_text(packer, step, text, sizeof(text));
+    json_add_text(object, "asked", step->request.devices);
+    json_add(object, "devices", list);
+    json_add_bool(object, "holds", step->near.holds);
+    json_add(object, "far",
+             step->near.holds
+                 ? json_object_new_boolean(!cpus_subset(&step->place.cpus, &step->near.cpus))
+                 : NULL);
+    json_add_text(object, "text", text);
+    return object;
 }
 
 struct json_object *render_slowdown(const struct step *step)

@@ -15,6 +15,14 @@
  * step stands; both are null where they are hidden. size_bytes is null where it is not known. */
 struct json_object *render_caches(const struct packer *packer, bool hidden);
 
+/* Returns a list of the node's devices: {"name","kind","pci","node","cpus"}; node is null, and cpus
+ * empty, where that is not known. */
+struct json_object *render_devices(const struct packer *packer);
+
+/* Returns {"asked","devices","holds","far","text"}: where the step's devices are, and whether it is
+ * far from them; null where it has none. */
+struct json_object *render_near(const struct packer *packer, const struct step *step);
+
 /* Returns {"now","predicted","home","proposed","measured","source"}: by how much slower than alone
  * the step is, as a fraction: predicted as it stands now; on the mean of its life, predicted where
  * it stood and where Slurm put it, and measured. `source` says what the measured one is measured

@@ -34,6 +34,13 @@ static bool asked_by_name(const struct wire_register *request)
             options->policy_given || options->cores_max > 0);
 }
 
+/* Is it known where the step may stand for its devices: near them, or, as its user says, anywhere?
+ */
+static bool device_is_known(const struct step *step)
+{
+    return step->near.holds || step->request.options.nodevice;
+}
+
 /* Returns why the step stays, for fear that it fails when it is moved or narrowed; NULL: it need
  * not. `why` is a place for that. */
 static const char *reason_to_stay(const struct packer *packer, const struct step *step,
@@ -46,7 +53,7 @@ static const char *reason_to_stay(const struct packer *packer, const struct step
         return NULL;
     if (packer->conf.move == CONF_MOVE_NEVER)
         return "the site moves nobody (move = never)";
-    if (request->pin == WIRE_PIN_NONE)
+    if (request->pin == WIRE_PIN_NONE || (request->pin == WIRE_PIN_DEVICE && device_is_known(step)))
         return NULL;
     snprintf(why, CARE_WHY_MAX, pin_text[request->pin], request->pin_by);
     return why;

@@ -107,6 +107,7 @@ static bool is_barred(const struct packer *packer, const struct step *step, size
 
     topo_nodes_of(packer->topo, &packer->topo->core[core].cpus, &nodes);
     return step->request.options.isolate || !step_may_use(step, &nodes) ||
+           (step->near.holds && !cpus_subset(&packer->topo->core[core].cpus, &step->near.cpus)) ||
            cpus_intersect(&packer->topo->core[core].cpus, isolated);
 }
 

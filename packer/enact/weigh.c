@@ -10,6 +10,7 @@
 #include "packer/place/forecast.h"
 #include "packer/place/gain.h"
 #include "packer/place/isolation.h"
+#include "packer/place/near.h"
 #include "packer/place/place.h"
 #include "packer/place/price.h"
 #include "packer/place/threads.h"
@@ -197,11 +198,12 @@ static bool is_owed(const struct scene *now, const struct scene *next)
 {
     size_t missing_now = isolation_missing(now->packer, now->pool);
     size_t missing_next = isolation_missing(now->packer, next->pool);
+    size_t far_now = near_missing(now), far_next = near_missing(next);
 
-    if (next->as_if || missing_next > missing_now)
+    if (next->as_if || far_next > far_now || (far_next == far_now && missing_next > missing_now))
         return false;
-    return missing_next < missing_now || threads_missing(next) < threads_missing(now) ||
-           exceeded(next) < exceeded(now) - 1e-9;
+    return far_next < far_now || missing_next < missing_now ||
+           threads_missing(next) < threads_missing(now) || exceeded(next) < exceeded(now) - 1e-9;
 }
 
 void weigh(const struct scene *now, const struct scene *next, const struct step *fresh,
@@ -251,7 +253,8 @@ static void consider_home(const struct scene *now, const struct scene *next,
         weigh(now, &at_home, terms->fresh, &its);
         if (!weighed->owed && value_of(&its, terms->horizon_s) > 0 &&
             !(value_of(&its, terms->horizon_s) <= value_of(weighed, terms->horizon_s)) &&
-            isolation_missing(now->packer, &home) <= isolation_missing(now->packer, next->pool)) {
+            isolation_missing(now->packer, &home) <= isolation_missing(now->packer, next->pool) &&
+            near_missing(&at_home) <= near_missing(next)) {
             memcpy(next->pool->stand, home.stand, home.cores * sizeof(*home.stand));
             *weighed = its;
         }

@@ -39,12 +39,12 @@ void keep_equals(const struct packer *packer, const struct pool *pool, struct un
         const size_t *from = units->from + units->at[u];
         size_t *to = units->to + units->at[u], count = units->unit[u].cores;
 
-        if (units->isolated[u] || stands_there(packer, pool, from, to, count))
+        if (units->isolated[u] || units->near[u] || stands_there(packer, pool, from, to, count))
             continue;
         for (size_t v = 0; v < units->n; v++) {
             size_t *other = units->to + units->at[v];
 
-            if (!units->isolated[v] && units->packed[v] == units->packed[u] &&
+            if (!units->isolated[v] && !units->near[v] && units->packed[v] == units->packed[u] &&
                 units->apart[v] == units->apart[u] && units->unit[v].cores == count &&
                 units->unit[v].miss_pmi == units->unit[u].miss_pmi &&
                 stands_there(packer, pool, from, other, count) &&
@@ -78,8 +78,8 @@ static size_t partner_of(const struct packer *packer, const struct units *units,
     for (size_t v = 0; v < units->n; v++) {
         double off = fabs(units->unit[v].miss_pmi - units->unit[u].miss_pmi);
 
-        if (v == u || units->unit[v].cores != units->unit[u].cores || off >= best_off ||
-            !may_stand(packer, units, u, v) || !may_stand(packer, units, v, u))
+        if (v == u || units->near[v] || units->unit[v].cores != units->unit[u].cores ||
+            off >= best_off || !may_stand(packer, units, u, v) || !may_stand(packer, units, v, u))
             continue;
         best = v;
         best_off = off;
@@ -92,7 +92,7 @@ bool keep_bound(const struct packer *packer, struct units *units)
     for (size_t u = 0; u < units->n; u++) {
         size_t v;
 
-        if (may_stand(packer, units, u, u))
+        if (units->near[u] || may_stand(packer, units, u, u))
             continue;
         v = partner_of(packer, units, u);
         if (v == UNITS_NONE)

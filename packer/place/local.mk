@@ -7,6 +7,8 @@ libpacker_la_SOURCES += \
 	packer/place/isolation.c packer/place/isolation.h \
 	packer/place/keep.c packer/place/keep.h \
 	packer/place/ladder.c packer/place/ladder.h \
+	packer/place/near.c packer/place/near.h \
+	packer/place/near_settle.c \
 	packer/place/opinion.c packer/place/opinion.h \
 	packer/place/pair_table.c packer/place/pair_table.h \
 	packer/place/place.c packer/place/place.h \

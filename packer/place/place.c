@@ -11,6 +11,7 @@
 #include "packer/bill/node_power.h"
 #include "packer/place/forecast.h"
 #include "packer/place/keep.h"
+#include "packer/place/near.h"
 #include "packer/place/policy.h"
 #include "packer/place/search.h"
 
@@ -33,6 +34,7 @@ void place_begin(const struct packer *packer, struct step *step)
     step->place.policy = step->place.policy_asked;
     step->place.edp = (struct step_edp){.cluster = NAN, .spread = NAN};
     place_bound(step);
+    near_begin(packer, step);
     step->place.predicted = NAN;
     step->place.met = false;
 }
@@ -194,6 +196,9 @@ static int decide_units(const struct scene *scene, const struct place_terms *ter
     *by = place_policy(scene);
     if (units->total == 0)
         return 0;
+    near_settle(scene, terms, units);
+    if (terms && terms->fresh && terms->fresh->near.holds)
+        return 0; /* no policy places it, and nobody else came */
     if (terms && terms->others_stay)
         return stand_by_search(scene, terms, search_can(*by) ? *by : WIRE_POLICY_MISSRATE, units,
                                err);
@@ -217,6 +222,8 @@ int place_decide(const struct scene *scene, const struct place_terms *terms,
     if (units_collect(scene, &units) < 0)
         return berth_error_set(err, "place: out of memory");
     rc = decide_units(scene, terms, &units, &edp, &by, err);
+    if (rc == 0 && units.total > 0)
+        near_settle(scene, terms, &units);           /* the policy may have made a place */
     if (rc == 0 && !(terms && terms->others_stay)) { /* the decision for all has told already */
         units_rank(&units);
         tell_ranks(scene, &units, &edp, by);

@@ -10,28 +10,54 @@
 #include "models/placing/cluster.h"
 #include "models/placing/isolate.h"
 
+/* Who has devices stays where he is (near.h): he and his cores are no part of it. Returns how many
+ * cores of units are. */
+static size_t without_devices(const struct units *units)
+{
+    size_t cores = 0;
+
+    for (size_t u = 0; u < units->n; u++)
+        cores += units->near[u] ? 0 : units->unit[u].cores;
+    return cores;
+}
+
 /* The pool's part of the machine. */
-static int build_tree(const struct scene *scene, struct topo_tree *tree, struct berth_error *err)
+static int build_tree(const struct scene *scene, const struct units *units, struct topo_tree *tree,
+                      struct berth_error *err)
 {
     const struct topo *topo = scene->packer->topo;
     struct cpus within = {0};
 
     for (size_t core = 0; core < scene->pool->cores; core++)
-        if (pool_has(scene->pool, core))
-            cpus_or(&within, &topo->core[core].cpus);
+        if (pool_has(scene->pool, core) &&
+            (units->of_core[core] == UNITS_NONE || !units->near[units->of_core[core]]))
+            cpus_or(&within, &topo->core[scene->pool->stand[core]].cpus);
     return topo_tree_build(tree, topo, &within, err);
 }
 
-/* The targets in the tree become cores of the topology. */
-static int take_targets(struct topo_tree *tree, struct units *units, const char *policy, int rc,
-                        struct berth_error *err)
+/* The targets in the tree become cores of the topology. The policy has left out who has devices:
+ * what it wrote moves up, from the end, and these get the cores where they are. */
+static int take_targets(const struct scene *scene, struct topo_tree *tree, struct units *units,
+                        const char *policy, int rc, struct berth_error *err)
 {
+    size_t next = without_devices(units);
+
     if (rc < 0)
         berth_error_set(err, "%s: %s", policy, strerror(errno));
-    for (size_t i = 0; rc == 0 && i < units->total; i++)
-        units->to[i] = tree->core_index[units->to[i]];
+    for (size_t u = units->n; rc == 0 && u-- > 0;)
+        for (size_t i = units->at[u] + units->unit[u].cores; i-- > units->at[u];)
+            units->to[i] = units->near[u] ? scene->pool->stand[units->from[i]]
+                                          : tree->core_index[units->to[--next]];
     topo_tree_free(tree);
     return rc;
+}
+
+/* Nobody is there for a policy by rule to place: all stay where they are. */
+static int all_stay(const struct scene *scene, struct units *units)
+{
+    for (size_t i = 0; i < units->total; i++)
+        units->to[i] = scene->pool->stand[units->from[i]];
+    return 0;
 }
 
 /* What the policies place, in the order of the units' cores: the units, and of those that are apart
@@ -51,6 +77,8 @@ static int cut(const struct units *units, struct pieces *pieces)
     for (size_t u = 0; pieces->piece && u < units->n; u++) {
         size_t cores = units->unit[u].cores, n = units->apart[u] ? cores : 1;
 
+        if (units->near[u])
+            continue;
         for (size_t i = 0; i < n; i++) {
             pieces->piece[pieces->n].of = u;
             pieces->piece[pieces->n++].unit = (struct di_unit){units->unit[u].miss_pmi, cores / n};
@@ -106,18 +134,22 @@ int policy_spread(const struct scene *scene, struct units *units, struct berth_e
     struct pieces pieces;
     int rc;
 
-    if (build_tree(scene, &tree, err) < 0)
+    if (without_devices(units) == 0)
+        return all_stay(scene, units);
+    if (build_tree(scene, units, &tree, err) < 0)
         return -1;
     rc = cut(units, &pieces);
     if (rc == 0)
         rc = units_isolate(units) ? isolate(scene->packer, &tree.machine, &pieces, units)
                                   : spread(&tree.machine, &pieces, units);
     free(pieces.piece);
-    return take_targets(&tree, units, "DI", rc, err);
+    return take_targets(scene, &tree, units, "DI", rc, err);
 }
 
-/* Finds the packages of the tree where somebody is whom berth does not place; NULL: no memory. */
-static bool *awake_in(const struct scene *scene, const struct topo_tree *tree)
+/* Finds the packages of the tree where somebody is whom berth does not place, or not by a policy;
+ * NULL: no memory. */
+static bool *awake_in(const struct scene *scene, const struct units *units,
+                      const struct topo_tree *tree)
 {
     const struct topo *topo = scene->packer->topo;
     bool *package = calloc(topo->packages, sizeof(*package));
@@ -125,6 +157,10 @@ static bool *awake_in(const struct scene *scene, const struct topo_tree *tree)
 
     if (package && awake) {
         stand_awake(scene, package);
+        for (size_t u = 0; u < units->n; u++)
+            for (size_t i = units->at[u]; units->near[u] && i < units->at[u] + units->unit[u].cores;
+                 i++)
+                package[topo->core[scene->pool->stand[units->from[i]]].package] = true;
         for (size_t j = 0; j < tree->level[2].count; j++)
             awake[tree->parent[1][tree->parent[2][j]]] |=
                 package[topo->core[tree->core_index[j]].package];
@@ -160,13 +196,15 @@ int policy_cluster(const struct scene *scene, struct units *units, struct berth_
     bool *awake;
     int rc;
 
-    if (build_tree(scene, &tree, err) < 0)
+    if (without_devices(units) == 0)
+        return all_stay(scene, units);
+    if (build_tree(scene, units, &tree, err) < 0)
         return -1;
-    awake = awake_in(scene, &tree);
+    awake = awake_in(scene, units, &tree);
     rc = cut(units, &pieces);
     if (rc == 0)
         rc = awake ? cluster(scene->packer, &tree.machine, awake, &pieces, units) : -1;
     free(pieces.piece);
     free(awake);
-    return take_targets(&tree, units, "DIO-POWER", rc, err);
+    return take_targets(scene, &tree, units, "DIO-POWER", rc, err);
 }

@@ -48,6 +48,15 @@ static void add_rule(const struct step_place *place, char *text, size_t size)
                power ? choice_of(&place->edp) : "spread over packages, caches, cores");
 }
 
+/* Says whether a step is where its devices want it. */
+static void add_near(const struct step *step, char *text, size_t size)
+{
+    append(text, size, "%s",
+           cpus_subset(&step->place.cpus, &step->near.cpus)
+               ? "near its devices, where no policy moves it"
+               : "far from its devices, near which there is no room");
+}
+
 /* Says what is expected of the place, and what that rests on. */
 static void add_prediction(const struct step *step, char *text, size_t size)
 {
@@ -99,6 +108,8 @@ void place_reason(const struct step *step, char *text, size_t size)
         append(text, size, "not placed");
     else if (!place->rank)
         append(text, size, "goes where the cores of its job go");
+    else if (step->near.holds)
+        add_near(step, text, size);
     else
         add_rule(place, text, size);
     if (!place->adopted && place->rank)

@@ -22,15 +22,7 @@ static bool has_come(const struct search *search, size_t unit)
 {
     const struct step *fresh = search->terms ? search->terms->fresh : NULL;
 
-    for (size_t t = 0; fresh && t < fresh->body.ntasks; t++)
-        cpus_foreach(cpu, &fresh->body.task[t].use)
-        {
-            long core = topo_core_of_cpu(search_topo(search), cpu);
-
-            if (core >= 0 && search->units->of_core[core] == unit)
-                return true;
-        }
-    return false;
+    return fresh && units_have(search->units, search_topo(search), fresh, unit);
 }
 
 /* Whether each core of the unit is a part: of a task that may be divided; while a step finds its
@@ -193,7 +185,8 @@ static double price_of(const struct search *search, const struct part *part, siz
 
     if (cache == part->cache)
         return part->fresh ? price_away(search, part, cache) : 0;
-    if ((terms && terms->others_stay && !part->fresh) || !step_may_use(step, then))
+    if ((terms && terms->others_stay && !part->fresh) || !step_may_use(step, then) ||
+        search->units->near[part->unit])
         return INFINITY;
     if (!terms || part->fresh)
         return price_away(search, part, cache);

@@ -18,6 +18,7 @@ void units_free(struct units *units)
     free(units->isolate_for);
     free(units->isolated);
     free(units->packed);
+    free(units->near);
     free(units->apart);
     free(units->at);
     free(units->from);
@@ -38,6 +39,7 @@ static int units_init(struct units *units, size_t cores)
     units->isolate_for = calloc(n, sizeof(*units->isolate_for));
     units->isolated = calloc(n, sizeof(*units->isolated));
     units->packed = calloc(n, sizeof(*units->packed));
+    units->near = calloc(n, sizeof(*units->near));
     units->apart = calloc(n, sizeof(*units->apart));
     units->at = malloc(n * sizeof(*units->at));
     units->from = malloc(n * sizeof(*units->from));
@@ -46,8 +48,8 @@ static int units_init(struct units *units, size_t cores)
     units->rank = malloc(n * sizeof(*units->rank));
     units->of_target = malloc(n * sizeof(*units->of_target));
     if (!units->of_core || !units->unit || !units->first || !units->isolate_for ||
-        !units->isolated || !units->packed || !units->apart || !units->at || !units->from ||
-        !units->to || !units->order || !units->rank || !units->of_target) {
+        !units->isolated || !units->packed || !units->near || !units->apart || !units->at ||
+        !units->from || !units->to || !units->order || !units->rank || !units->of_target) {
         units_free(units);
         errno = ENOMEM;
         return -1;
@@ -68,6 +70,8 @@ static void units_merge(const struct packer *packer, struct units *units, size_t
     if (!units->isolate_for[a])
         units->isolate_for[a] = units->isolate_for[b];
     units->packed[a] = units->packed[a] && units->packed[b];
+    if (!units->near[a])
+        units->near[a] = units->near[b];
     units->first[b] = NULL;
 }
 
@@ -95,6 +99,8 @@ static size_t unit_for(const struct packer *packer, struct units *units, struct 
     if (!units->first[mine] ||
         classify_rate(packer, step) > classify_rate(packer, units->first[mine]))
         units->first[mine] = step;
+    if (!units->near[mine] && step->near.holds)
+        units->near[mine] = &step->near.cpus;
     if (!units->isolate_for[mine] && isolation_wanted(step))
         units->isolate_for[mine] = step;
     return mine;
@@ -159,6 +165,7 @@ static int close_gaps(const struct packer *packer, struct units *units)
         units->first[n] = units->first[unit];
         units->isolate_for[n] = units->isolate_for[unit];
         units->packed[n] = units->packed[unit];
+        units->near[n] = units->near[unit];
         units->unit[n] = (struct di_unit){.miss_pmi = classify_rate(packer, units->first[n])};
         n++;
     }
@@ -212,6 +219,20 @@ int units_collect(const struct scene *scene, struct units *units)
     }
     list_cores(packer, units);
     return 0;
+}
+
+bool units_have(const struct units *units, const struct topo *topo, const struct step *step,
+                size_t unit)
+{
+    for (size_t t = 0; t < step->body.ntasks; t++)
+        cpus_foreach(cpu, &step->body.task[t].use)
+        {
+            long core = topo_core_of_cpu(topo, cpu);
+
+            if (core >= 0 && units->of_core[core] == unit)
+                return true;
+        }
+    return false;
 }
 
 bool units_isolate(const struct units *units)

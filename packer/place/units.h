@@ -19,6 +19,7 @@ struct units {
     struct step **isolate_for; /* [n] the one of its steps that is to be isolated; NULL: none */
     bool *isolated;            /* [n] it is, where it goes */
     bool *packed;              /* [n] all its steps are for DIO-POWER to place */
+    const struct cpus **near;  /* [n] its step has devices near these: near.h moves it; NULL */
     bool *apart;               /* [n] each of its cores is a thread of its own (threads.h) */
     size_t n, cores;
     size_t total;      /* cores of all units */
@@ -33,6 +34,10 @@ struct units {
  * with errno ENOMEM; free with units_free. */
 int units_collect(const struct scene *scene, struct units *units);
 void units_free(struct units *units);
+
+/* Is a task of the step of that unit? */
+bool units_have(const struct units *units, const struct topo *topo, const struct step *step,
+                size_t unit);
 
 /* Is any unit to be isolated; is any packed? */
 bool units_isolate(const struct units *units);

@@ -10,6 +10,7 @@
 #include "packer/enforce/enforce.h"
 #include "packer/enforce/folder_watch.h"
 #include "packer/enforce/job_watch.h"
+#include "packer/machine/devices.h"
 #include "packer/machine/profile.h"
 #include "packer/machine/topo.h"
 #include "packer/profiles/profiles.h"
@@ -60,7 +61,8 @@ struct packer {
     struct conf conf;
     struct topo *topo;
     struct rootfs root;
-    struct rootfs devices; /* what berth.conf has for the processors' devices (device_root) */
+    struct rootfs devices; /* what berth.conf has for the machine's devices (device_root) */
+    struct devices *gear;  /* GPUs and network adapters; NULL: nobody can read them */
     struct enforce enforce;
     struct profiles *profiles;
     struct machine_profile *machine;    /* NULL: none, or none that fits this machine */

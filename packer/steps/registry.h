@@ -212,6 +212,12 @@ struct step_place {
     bool met;          /* predicted is known, and not above max_slowdown */
 };
 
+/* Its devices (place/near.h). */
+struct step_near {
+    bool holds;       /* all of them were found, and say where it stands */
+    struct cpus cpus; /* near them; all CPUs where the place of one is not known */
+};
+
 /* How much slower than alone it is, as contend predicts it (forecast.h): fractions; NAN not known.
  */
 struct step_slowdown {
@@ -374,6 +380,7 @@ struct step {
     struct step_size size;
     struct step_share share;
     struct step_place place;
+    struct step_near near;
     struct step_slowdown slowdown;
     struct step_enacted enacted;
     struct step_replace replace;

@@ -213,6 +213,7 @@ unit_programs = \
 	tests/unit/place/test_bound \
 	tests/unit/place/test_forecast \
 	tests/unit/place/test_isolation \
+	tests/unit/place/test_near \
 	tests/unit/place/test_place \
 	tests/unit/place/test_policies \
 	tests/unit/place/test_power \

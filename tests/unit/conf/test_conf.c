@@ -373,7 +373,8 @@ static void test_mdoc_names_every_key(void **state)
     "adapt_light_mpa = 0.2\nadapt_light_lock = 22\nneutral_miss_pmi = 2\nsweep = 1s\nhistory = "   \
     "3\nstartup = 4s\n"                                                                            \
     "first_window = 5s\nwindow = 6s\nphase_change = 0.5\nlearn = off\nprofile_age = 7\n"           \
-    "move = all\nreplace = off\nreplace_horizon = 8s\nreplace_limit = 9\nregret = "                \
+    "move = all\ndevice_near = prefer\nreplace = off\nreplace_horizon = 8s\nreplace_limit = "      \
+    "9\nregret = "                                                                                 \
     "0.1\nregret_time = 10s\n"                                                                     \
     "memory_rate = 11\nprobe_every = 12s\nprobe_time = 13ms\nmetrics_steps = 14\n"                 \
     "metrics_interval = 16s\nenergy_interval = 17s\nidle_energy = evenly\nenergy_price = 18\n"     \

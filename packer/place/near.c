@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* near - see near.h. Here: a step's devices, and how far from them it stands. */
+#include "packer/place/near.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+size_t near_devices(const struct packer *packer, const struct step *step,
+                    const struct device *device[NEAR_DEVICES_MAX])
+{
+    const char *at = step->request.devices ? step->request.devices : "";
+    size_t n = 0;
+
+    for (; *at; at += *at == ',') {
+        size_t length = strcspn(at, ",");
+        char name[WIRE_DEVICES_MAX];
+
+        snprintf(name, sizeof(name), "%.*s", (int)length, at);
+        if (n < NEAR_DEVICES_MAX)
+            device[n] = packer->gear ? devices_find(packer->gear, name) : NULL;
+        n++;
+        at += length;
+    }
+    return n;
+}
+
+void near_begin(const struct packer *packer, struct step *step)
+{
+    const struct device *device[NEAR_DEVICES_MAX];
+    size_t n = near_devices(packer, step, device);
+    struct step_near *near = &step->near;
+
+    *near = (struct step_near){.holds = n > 0 && n <= NEAR_DEVICES_MAX &&
+                                        packer->conf.device_near != CONF_NEAR_OFF &&
+                                        !step->request.options.nodevice};
+    for (size_t i = 0; near->holds && i < n; i++) {
+        near->holds = device[i] != NULL;
+        if (device[i])
+            cpus_or(&near->cpus,
+                    cpus_empty(&device[i]->cpus) ? &packer->topo->cpus : &device[i]->cpus);
+    }
+}
+
+/* Returns how many of the task's CPUs are far from its step's devices. */
+static size_t far_cpus(const struct scene *scene, const struct step *step, size_t task)
+{
+    struct cpus image;
+
+    stand_image(scene->packer, scene->pool, &step->body.task[task].use, &image);
+    cpus_andnot(&image, &step->near.cpus);
+    return cpus_count(&image);
+}
+
+bool near_is_far(const struct scene *scene, const struct step *step)
+{
+    for (size_t i = 0; step->near.holds && i < step->body.ntasks; i++)
+        if (far_cpus(scene, step, i) > 0)
+            return true;
+    return false;
+}
+
+size_t near_missing(const struct scene *scene)
+{
+    const struct step *step;
+    size_t n = 0;
+
+    TAILQ_FOREACH(step, &scene->packer->steps.live, link)
+    for (size_t i = 0; step->near.holds && stand_movable(scene, step) && !step_is_shell(step) &&
+                       i < step->body.ntasks;
+         i++)
+        n += far_cpus(scene, step, i);
+    return n;
+}
+
+/* ---- for people ---- */
+
+static void append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Appends to text[size]; what does not fit is cut off. */
+static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+}
+
+/* Lists the devices, and says which ones are not known. */
+static void append_devices(const struct packer *packer, const struct step *step, char *text,
+                           size_t size)
+{
+    const struct device *device[NEAR_DEVICES_MAX];
+    size_t n = near_devices(packer, step, device);
+    char name[DEVICE_TEXT_MAX];
+
+    for (size_t i = 0; i < n && i < NEAR_DEVICES_MAX; i++)
+        append(text, size, "%s%s", i ? ", " : "",
+               device[i] ? device_text(device[i], name) : "one that is not known on this node");
+}
+
+void near_text(const struct packer *packer, const struct step *step, char *text, size_t size)
+{
+    bool far = !cpus_subset(&step->place.cpus, &step->near.cpus);
+
+    text[0] = '\0';
+    if (!step->request.devices || !step->request.devices[0])
+        return;
+    append(text, size, "%s", !step->near.holds ? "with " : far ? "far from " : "near ");
+    append_devices(packer, step, text, size);
+    if (step->request.options.nodevice)
+        append(text, size, ", which does not count (nodevice)");
+    else if (step->near.holds && far && step->state == STEP_PLACED)
+        append(text, size, ": there is no room near");
+}
