@@ -246,6 +246,9 @@ struct sim *sim_open(const char *topology)
 
     assert_non_null(sim);
     sim->f = fixture_open(topology);
+    fixture_gpu(sim->f, "0000:3b:00.0", "0", "0-3");
+    fixture_gpu(sim->f, "0000:86:00.0", "1", "4-7");
+    fixture_restart(sim->f);
     sim->f->owner = sim;
     sim->f->way = enforce_dryrun;
     sim->f->way.touches = true;

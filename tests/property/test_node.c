@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* test_node - 12 000 random events on simulated nodes, or 100 000 (BERTH_THOROUGH=1): jobs and steps
- * of every kind come, move and go, calls fail, the disk is full, the daemon dies in the middle and
- * another one takes over; after each event everything that must hold is checked (sim_check.c).
+/* test_node - 12 000 random events on simulated nodes, or 100 000 (BERTH_THOROUGH=1): jobs and
+ * steps of every kind come, move and go, calls fail, the disk is full, the daemon dies in the
+ * middle and another one takes over; after each event everything that must hold is checked
+ * (sim_check.c).
  *
  * Events come in episodes, each on a node of its own. An event is drawn by a generator that is
  * seeded with (seed, episode, number): so the events of a failing episode can be left out one by
@@ -70,6 +71,7 @@ static bool marked(const struct sim *sim, uint32_t job)
 static void options(struct sim *sim, struct wire_register *request)
 {
     static const char *const tags[] = {"low", "high", "stream", ""};
+    static const char *const devices[] = {"", "", "gpu:0", "gpu:1", "gpu:0,gpu:1"};
 
     snprintf(request->options.tag, sizeof(request->options.tag), "%s", tags[sim_random(sim, 4)]);
     if (sim_chance(sim, 12))
@@ -81,6 +83,9 @@ static void options(struct sim *sim, struct wire_register *request)
     request->options.isolate = sim_chance(sim, 10);
     request->options.cores_max = sim_chance(sim, 20) ? 1 + (uint32_t)sim_random(sim, 4) : 0;
     request->options.edp = sim_chance(sim, 30);
+    request->options.nodevice = sim_chance(sim, 10);
+    request->devices = devices[sim_random(sim, 5)];
+    request->pin = request->devices[0] ? WIRE_PIN_DEVICE : WIRE_PIN_NONE;
 }
 
 /* Half of the registrations find that the packages' power is known. */

@@ -502,6 +502,7 @@ static void test_requests(void **state)
     bench.host.env[9] = (char *)"SLURM_JOB_NUM_NODES=99";
     bench.host.env[10] = (char *)"SLURM_RESTART_COUNT=2";
     bench.host.env[11] = (char *)"OMP_PLACES=sockets";
+    bench.host.env[12] = (char *)"SLURM_STEP_GPUS=0,2";
     for (int i = 0; i <= WIRE_GROUPS_MAX; i++)
         bench.host.groups[bench.host.ngroups++] = (gid_t)(100 + i);
     host_run_step(&bench.host);
@@ -529,6 +530,7 @@ static void test_requests(void **state)
     assert_true(reg->bound_by_hand);
     assert_false(reg->user_omp_threads);
     assert_int_equal(reg->pin, WIRE_PIN_ENVIRONMENT);
+    assert_string_equal(reg->devices, "gpu:0,gpu:2");
     assert_int_equal(reg->options.mode, WIRE_MODE_OBSERVE);
     assert_string_equal(reg->options.tag, "x");
     assert_int_equal(reg->ntasks, 2);
@@ -571,8 +573,7 @@ static bool nested_by_hand(const char *type, const char *list, char cpus[64])
     set_binding("quiet,mask_cpu:0x1,0x2", "quiet", "mask_cpu:", "0x1,0x2");
     bench.host.context = S_CTX_LOCAL;
     assert_int_equal(host_call(&bench.host, "slurm_spank_init", -1), 0);
-    snprintf(left_is, sizeof(left_is), "SLURM_BERTH_BIND_LEFT=%s",
-             getenv("SLURM_BERTH_BIND_LEFT"));
+    snprintf(left_is, sizeof(left_is), "SLURM_BERTH_BIND_LEFT=%s", getenv("SLURM_BERTH_BIND_LEFT"));
     snprintf(type_is, sizeof(type_is), "SLURM_CPU_BIND_TYPE=%s", type);
     snprintf(list_is, sizeof(list_is), "SLURM_CPU_BIND_LIST=%s", list);
     bench.host.context = S_CTX_REMOTE;
@@ -810,7 +811,7 @@ static void test_required_unidentified(void **state)
 struct told {
     const char *argv[8];
     uint32_t step;
-    const char *exe;   /* its end */
+    const char *exe; /* its end */
     const char *shape;
     bool known, by_cpu; /* has it a hash? */
 };

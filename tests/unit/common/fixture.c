@@ -255,6 +255,23 @@ void fixture_machine(struct fixture *f, size_t nodes, size_t cores, const double
     assert_non_null(f->packer.machine);
 }
 
+static void put_pci(const struct fixture *f, const char *pci, const char *file, const char *text)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/%s", pci, file);
+    folder_put(f->dir, path, text);
+}
+
+void fixture_gpu(struct fixture *f, const char *pci, const char *node, const char *cpus)
+{
+    put_pci(f, pci, "class", "0x030200\n");
+    put_pci(f, pci, "vendor", "0x10de\n");
+    put_pci(f, pci, "numa_node", node);
+    put_pci(f, pci, "local_cpulist", cpus);
+    strcpy(f->conf.device_root, f->dir);
+}
+
 struct wire_register fixture_request(uint32_t job, uint32_t step, const char *job_cpus,
                                      const char *step_cpus, size_t ntasks, const char *tag)
 {

@@ -71,6 +71,10 @@ void fixture_timed(struct fixture *f, const char *tag, double miss_pmi, double i
  * them, between nodes 4 one way and 6 both ways. The packer is opened anew. */
 void fixture_machine(struct fixture *f, size_t nodes, size_t cores, const double *local);
 
+/* The machine has a GPU of NVIDIA's at that PCI address ("0000:3b:00.0"), memory node and near
+ * these CPUs: the next packer that is opened knows of it. */
+void fixture_gpu(struct fixture *f, const char *pci, const char *node, const char *cpus);
+
 /* A registration, mode auto, with those CPUs (job and step) and ntasks tasks. The pipeline takes it
  * over. */
 struct wire_register fixture_request(uint32_t job, uint32_t step, const char *job_cpus,

@@ -10,36 +10,17 @@
 #include "packer/daemon/answer.h"
 #include "packer/place/near.h"
 #include "packer/place/place.h"
-#include "tests/unit/common/folder.h"
 #include "tests/unit/common/recorded.h"
 #include "tests/unit/common/thorough.h"
-
-#define PCI "sys/bus/pci/devices/"
-
-/* A GPU of NVIDIA's near these CPUs. */
-static void put_gpu(struct fixture *f, const char *pci, const char *node, const char *cpus)
-{
-    char path[128];
-
-    snprintf(path, sizeof(path), PCI "%s/class", pci);
-    folder_put(f->dir, path, "0x030200\n");
-    snprintf(path, sizeof(path), PCI "%s/vendor", pci);
-    folder_put(f->dir, path, "0x10de\n");
-    snprintf(path, sizeof(path), PCI "%s/numa_node", pci);
-    folder_put(f->dir, path, node);
-    snprintf(path, sizeof(path), PCI "%s/local_cpulist", pci);
-    folder_put(f->dir, path, cpus);
-}
 
 /* Two memory nodes of four cores: gpu0 at the first, gpu1 at the second, gpu2 nowhere. */
 static int open_policy(void **state, enum wire_policy policy)
 {
     struct fixture *f = fixture_open(FOURS_ON_TWO_NODES);
 
-    put_gpu(f, "0000:3b:00.0", "0\n", "0-3\n");
-    put_gpu(f, "0000:86:00.0", "1\n", "4-7\n");
-    put_gpu(f, "0000:c0:00.0", "-1\n", "0-7\n");
-    strcpy(f->conf.device_root, f->dir);
+    fixture_gpu(f, "0000:3b:00.0", "0\n", "0-3\n");
+    fixture_gpu(f, "0000:86:00.0", "1\n", "4-7\n");
+    fixture_gpu(f, "0000:c0:00.0", "-1\n", "0-7\n");
     f->conf.policy = policy;
     fixture_restart(f);
     fixture_paper(f);
