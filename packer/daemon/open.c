@@ -27,6 +27,7 @@
 #include "packer/observe/reuse.h"
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
+#include "packer/place/near.h"
 #include "packer/probe/probe.h"
 #include "packer/settle/settler.h"
 #include "packer/size/judge.h"
@@ -227,23 +228,13 @@ static int open_needed(struct packer *packer, struct berth_error *err)
     return bill_open(&packer->bill, packer, err);
 }
 
-/* Without them steps that have one stay where Slurm puts them. */
-static void open_gear(struct packer *packer)
-{
-    struct berth_error err;
-
-    if (devices_read(&packer->gear, packer->topo, packer->conf.topology, &packer->devices, &err) <
-        0)
-        log_warn("devices: %s", err.text);
-}
-
 /* Opens what berth can do without: each logs what is in its way. */
 static void open_optional(struct packer *packer)
 {
     packer->private_data = private_data_hides(&packer->conf);
     machine_type(packer->topo, &packer->root, packer->machine_type, sizeof(packer->machine_type));
     read_machine(packer);
-    open_gear(packer);
+    near_read(packer);
     packer->forecast = forecast_open();
     packer->replace = replace_open();
     packer->power = node_power_open(packer->topo);

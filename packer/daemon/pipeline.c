@@ -37,6 +37,7 @@
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
+#include "packer/place/near.h"
 #include "packer/place/place.h"
 #include "packer/reuse/sampler.h"
 #include "packer/settle/settler.h"
@@ -544,6 +545,7 @@ void pipeline_reload(struct packer *packer, const struct conf *read)
     learn_configure(packer);
     memory_configure(packer);
     probing_rank(packer);
+    near_read(packer);
     log_info("configuration read again%s%s", changes.taken[0] ? ": " : "", changes.taken);
     if (changes.waiting[0])
         log_warn("berth.conf: to be taken over by the next start only: %s", changes.waiting);

@@ -6,6 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
+void near_read(struct packer *packer)
+{
+    struct devices *gear;
+    struct berth_error err;
+
+    if (devices_read(&gear, packer->topo, packer->conf.topology, &packer->devices, &err) < 0) {
+        log_warn("devices: %s", err.text);
+        return;
+    }
+    devices_free(packer->gear);
+    packer->gear = gear;
+}
+
 size_t near_devices(const struct packer *packer, const struct step *step,
                     const struct device *device[NEAR_DEVICES_MAX])
 {

@@ -237,6 +237,21 @@ static void test_anywhere(void **state)
     assert_stands(b, "1,5");
 }
 
+/* berthd hears of a GPU whose driver came later when it reads berth.conf again. */
+static void test_read_again(void **state)
+{
+    struct fixture *f = *state;
+    const struct step *gpu = run_gpu(f, 1, "6-7", "gpu:3");
+
+    assert_int_equal(gpu->state, STEP_LEFT);
+    fixture_end(f, 1, 0);
+    fixture_gpu(f, "0000:d0:00.0", "1\n", "4-7\n");
+    pipeline_reload(&f->packer, &f->conf);
+    gpu = run_gpu(f, 2, "6-7", "gpu:3");
+    assert_int_equal(gpu->state, STEP_PLACED);
+    assert_stands(gpu, "6-7");
+}
+
 /* A program that binds itself stays, whatever devices it has. */
 static void test_pinned(void **state)
 {
@@ -470,29 +485,14 @@ static void test_recorded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        DI(test_rests),
-        CONTEND(test_rests),
-        POWER(test_rests),
-        DI(test_free_core),
-        CONTEND(test_free_core),
-        POWER(test_free_core),
-        DI(test_makes_room),
-        CONTEND(test_makes_room),
-        DI(test_no_tearing),
-        CONTEND(test_no_tearing),
-        DI(test_knapsack),
-        CONTEND(test_knapsack),
-        DI(test_crossed),
-        CONTEND(test_crossed),
-        DI(test_later),
-        CONTEND(test_later),
-        DI(test_key_and_word),
-        DI(test_unknown),
-        DI(test_anywhere),
-        CONTEND(test_anywhere),
-        DI(test_pinned),
-        DI(test_adopted),
-        cmocka_unit_test(test_recorded),
+        DI(test_rests),           CONTEND(test_rests),      POWER(test_rests),
+        DI(test_free_core),       CONTEND(test_free_core),  POWER(test_free_core),
+        DI(test_makes_room),      CONTEND(test_makes_room), DI(test_no_tearing),
+        CONTEND(test_no_tearing), DI(test_knapsack),        CONTEND(test_knapsack),
+        DI(test_crossed),         CONTEND(test_crossed),    DI(test_later),
+        CONTEND(test_later),      DI(test_key_and_word),    DI(test_unknown),
+        DI(test_anywhere),        CONTEND(test_anywhere),   DI(test_read_again),
+        DI(test_pinned),          DI(test_adopted),         cmocka_unit_test(test_recorded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
