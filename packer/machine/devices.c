@@ -63,23 +63,24 @@ static void name_all(struct devices *devices)
                      devices->device[i].pci);
 }
 
-/* A device near all CPUs of several memory nodes is one whose place nobody knows; one that says
- * only its node is near that node's CPUs. */
-static void place_all(struct devices *devices, const struct topo *topo)
+/* Finds the CPUs near a device: where it says only its memory node, those of that node. One that is
+ * near all CPUs of several nodes is one whose place nobody knows; where there is one node, all is
+ * near. */
+static void place(struct device *device, const struct topo *topo)
 {
-    for (size_t i = 0; i < devices->n; i++) {
-        struct device *device = &devices->device[i];
-        struct cpus nodes;
+    struct cpus nodes;
 
-        for (size_t n = 0; cpus_empty(&device->cpus) && n < topo->nodes; n++)
-            if ((int)topo->node[n].os_index == device->node)
-                device->cpus = topo->node[n].cpus;
-        topo_nodes_of(topo, &device->cpus, &nodes);
-        if (device->node < 0 && cpus_equal(&device->cpus, &topo->cpus) && cpus_count(&nodes) > 1)
-            cpus_zero(&device->cpus);
-        else if (device->node < 0 && cpus_count(&nodes) == 1)
-            device->node = (int)cpus_next(&nodes, 0);
-    }
+    for (size_t n = 0; cpus_empty(&device->cpus) && n < topo->nodes; n++)
+        if ((int)topo->node[n].os_index == device->node)
+            device->cpus = topo->node[n].cpus;
+    topo_nodes_of(topo, &topo->cpus, &nodes);
+    if (cpus_count(&nodes) == 1 && cpus_empty(&device->cpus))
+        device->cpus = topo->cpus;
+    else if (cpus_count(&nodes) > 1 && device->node < 0 && cpus_equal(&device->cpus, &topo->cpus))
+        cpus_zero(&device->cpus);
+    topo_nodes_of(topo, &device->cpus, &nodes);
+    if (device->node < 0 && cpus_count(&nodes) == 1)
+        device->node = (int)cpus_next(&nodes, 0);
 }
 
 int devices_read(struct devices **out, const struct topo *topo, const char *spec,
@@ -100,7 +101,8 @@ int devices_read(struct devices **out, const struct topo *topo, const char *spec
         return -1;
     }
     name_all(devices);
-    place_all(devices, topo);
+    for (size_t i = 0; i < devices->n; i++)
+        place(&devices->device[i], topo);
     *out = devices;
     return 0;
 }

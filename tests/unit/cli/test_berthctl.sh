@@ -162,6 +162,12 @@ out_has 'no step is registered here'
 ctl 0 status --json
 out_has '"steps":\[\]'
 
+# devices, and where they are
+gear='{"name":"gpu0","kind":"gpu","pci":"0000:3b:00.0","node":0,"cpus":"0-1"},{"name":"0000:02:00.0","kind":"network","pci":"0000:02:00.0","node":null,"cpus":""}'
+{ echo "$node" | sed 's/"steps":2/"steps":2,"devices":['"$gear"']/'; echo "$last"; } >"$dir/answer"
+ctl 0 status ''
+out_has '^devices: gpu0 (PCI 0000:3b:00.0, node 0, CPUs 0-1), 0000:02:00.0 (node not known)$'
+
 # meters: the joules are by those that count; one that stands still is named, and is not 0 J
 zones() { echo "$node" | sed 's/"steps":2/"steps":2,"energy":['"$1"']/'; echo "$last"; }
 still='{"domain":"package","package":0,"source":"rapl-perf","counts":false,"metered_j":null,"steps_j":null,"idle_j":null,"unmanaged_j":null,"gaps":0}'
@@ -377,6 +383,9 @@ lines 'ended, was observed' "$(plain ended '' '"predicted":0.26' "$contend,\"pre
     "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, as Slurm put it 26 %)"
 lines 'by DI, at home' "$(plain placed '' '' '"policy":"di","rank":2,"of":3,"home":"0-1","cpus":"0-1","reason":"","neighbours":[]')" \
     "4711.0 solver of root: berth leaves it on CPUs 0-1, where Slurm put it why it presses on the cache (5400 misses per million instructions); number 2 of 3 by cache misses, which are spread over the caches; nobody else is on its caches gain not known: too little is known of the node's programs"
+near='"near":{"asked":"gpu:0","devices":[],"holds":true,"far":false,"text":"near gpu0 (PCI 0000:3b:00.0, node 0)"}'
+lines 'near its device' "$(plain placed '' '' '"policy":"di","rank":2,"of":3,"home":"0-1","cpus":"0-1","reason":"","neighbours":[],'"$near")" \
+    "4711.0 solver of root: berth leaves it on CPUs 0-1, where Slurm put it why it presses on the cache (5400 misses per million instructions); near gpu0 (PCI 0000:3b:00.0, node 0); nobody else is on its caches gain not known: too little is known of the node's programs"
 billed='{"energy_j":340.04,"package_j":300,"dram_j":40.04,"node_j":null,"power_w":17,"edp":6800.5,"edp_per_instruction":1.7e-7,"source":"rapl-powercap","by":"counters, busy time","gaps":2,"idle_j":85.01,"idle_energy":"evenly"}'
 {
     echo "$node"

@@ -201,6 +201,19 @@ static void test_places(void **state)
     }
 }
 
+/* On one memory node every CPU is near. */
+static void test_one_node(void **state)
+{
+    struct scene *scene = *state;
+
+    topo_free(scene->topo);
+    assert_int_equal(topo_read(&scene->topo, "package:1 l3:2 core:2 pu:1", NULL), 0);
+    add(scene, "0000:3b:00.0", "0x030200\n", "0x10de\n", "-1\n", "\n");
+    read_all(scene);
+    assert_found(scene, "gpu:0", "0000:3b:00.0", "0-3");
+    assert_int_equal(scene->devices->device[0].node, 0);
+}
+
 static void test_nothing(void **state)
 {
     struct scene *scene = *state;
@@ -267,8 +280,9 @@ static void test_pascal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_nvidia), TEST(test_amd),     TEST(test_mixed),    TEST(test_network),
-        TEST(test_places), TEST(test_nothing), TEST(test_recorded), TEST(test_pascal),
+        TEST(test_nvidia),  TEST(test_amd),      TEST(test_mixed),
+        TEST(test_network), TEST(test_places),   TEST(test_one_node),
+        TEST(test_nothing), TEST(test_recorded), TEST(test_pascal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
