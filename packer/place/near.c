@@ -73,16 +73,24 @@ bool near_is_far(const struct scene *scene, const struct step *step)
     return false;
 }
 
+/* Does the step only wait for others of its job? It goes where the job's cores go. */
+static bool only_waits(const struct packer *packer, const struct step *step)
+{
+    return step_is_shell(step) && registry_job_lives(&packer->steps, step->request.id.job, true);
+}
+
 size_t near_missing(const struct scene *scene)
 {
     const struct step *step;
     size_t n = 0;
 
     TAILQ_FOREACH(step, &scene->packer->steps.live, link)
-    for (size_t i = 0; step->near.holds && stand_movable(scene, step) && !step_is_shell(step) &&
-                       i < step->body.ntasks;
-         i++)
-        n += far_cpus(scene, step, i);
+    {
+        if (!step->near.holds || !stand_movable(scene, step) || only_waits(scene->packer, step))
+            continue;
+        for (size_t i = 0; i < step->body.ntasks; i++)
+            n += far_cpus(scene, step, i);
+    }
     return n;
 }
 

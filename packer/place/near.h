@@ -30,7 +30,7 @@ size_t near_devices(const struct packer *packer, const struct step *step,
  * stands now, or what is not known of its devices; "" where it has none. */
 void near_text(const struct packer *packer, const struct step *step, char *text, size_t size);
 
-/* Returns on how many cores steps would stand in the scene that are far from their devices. */
+/* Returns on how many CPUs steps would stand in the scene that are far from their devices. */
 size_t near_missing(const struct scene *scene);
 
 /* Is some of the step far from its devices, where it stands in the scene? */
