@@ -623,16 +623,17 @@ static int load_entry(struct json_object *entry, void *arg)
     return loading->rc;
 }
 
-/* The tasks stand where the permutation puts them. */
+/* The tasks stand where the permutation puts them; as far as they have few threads, in a wide
+ * cpuset. */
 static void stand_as_read(struct packer *packer)
 {
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
-    for (size_t i = 0; step_movable(step) && i < step->body.ntasks; i++) {
-        struct enforce_task *task = &step->body.task[i];
-
-        stand_image(packer, &packer->pool, &task->use, &task->cpus);
+    {
+        step->body.wide = step_movable(step) && packer->enforce.way->touches;
+        for (size_t i = 0; step_movable(step) && i < step->body.ntasks; i++)
+            stand_image(packer, &packer->pool, &step->body.task[i].use, &step->body.task[i].cpus);
     }
 }
 
