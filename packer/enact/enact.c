@@ -401,8 +401,8 @@ static bool is_next(const struct packer *packer, const struct pool *next,
     return false;
 }
 
-/* Before anything is changed: the journal has what threads are bound to, and that they are on their
- * way. Returns how many steps have left berth's care. */
+/* Before anything is changed: the journal has what threads are bound to, which parts of their cores
+ * steps have, and that threads are on their way. Returns how many steps have left berth's care. */
 static size_t prepare(struct packer *packer, const struct pool *next, const struct concern *concern)
 {
     struct step *step;
@@ -415,7 +415,7 @@ static size_t prepare(struct packer *packer, const struct pool *next, const stru
             continue;
         any = true;
         left += !read_bindings(packer, concern, step);
-        if (step->body.masks.n)
+        if (step->body.masks.n || step->enacted.shared != step->share.changes)
             write_down(packer, step);
     }
     if (any)

@@ -140,15 +140,17 @@ static struct json_object *run_entry(const char *op, const struct packer *packer
     return entry_whole(entry);
 }
 
-/* Who the tasks are (the registration may have told other numbers of them), where they were, and
- * what sizing left of it, if it took any. */
+/* Who the tasks are (the registration may have told other numbers of them), where they were, what
+ * sizing left of it, if it took any, and their parts of that, if they share cores. */
 static void add_tasks(struct json_object *object, const struct enforce_step *body)
 {
     const struct enforce_task *task = body->task;
-    bool sized = false;
+    bool sized = false, shared = false;
 
-    for (size_t i = 0; i < body->ntasks; i++)
+    for (size_t i = 0; i < body->ntasks; i++) {
         sized |= !cpus_equal(&task[i].sized, &task[i].home);
+        shared |= !cpus_equal(&task[i].use, &task[i].sized) && !cpus_empty(&task[i].use);
+    }
     json_add(object, "pids", json_new_list(body->ntasks, &pid_item, &task->pid, sizeof(*task)));
     json_add(object, "started",
              json_new_list(body->ntasks, &started_item, &task->started, sizeof(*task)));
@@ -156,6 +158,9 @@ static void add_tasks(struct json_object *object, const struct enforce_step *bod
     if (sized)
         json_add(object, "uses",
                  json_new_list(body->ntasks, &cpus_item, &task->sized, sizeof(*task)));
+    if (shared)
+        json_add(object, "parts",
+                 json_new_list(body->ntasks, &cpus_item, &task->use, sizeof(*task)));
 }
 
 /* Adds which threads the program has bound, and to what (enact/bindings.h). */
@@ -378,6 +383,22 @@ int journal_compact(struct packer *packer, bool now, struct berth_error *err)
 
 /* ---- reading it back ---- */
 
+/* Reads the tasks' parts of the cores that they share; none where nothing is said of that. */
+static int load_parts(struct json_object *object, struct enforce_step *body,
+                      struct berth_error *err)
+{
+    struct json_object *parts = json_object_object_get(object, "parts");
+    struct enforce_task *task = body->task;
+
+    if (parts &&
+        json_get_list(parts, "parts", body->ntasks, &cpus_item, &task->use, sizeof(*task), err) < 0)
+        return -1;
+    for (size_t i = 0; parts && i < body->ntasks; i++)
+        if (cpus_empty(&task[i].use) || !cpus_subset(&task[i].use, &task[i].home))
+            return berth_error_set(err, "parts[%zu]: not of its home", i);
+    return 0;
+}
+
 /* Reads who the tasks are and when they began (a berth before this one did not say it), where they
  * were, and what of it they use: all, where sizing took nothing. */
 static int load_tasks(struct json_object *object, struct enforce_step *body,
@@ -404,7 +425,7 @@ static int load_tasks(struct json_object *object, struct enforce_step *body,
         task[i].cpus = task[i].home;
         task[i].use = task[i].sized;
     }
-    return 0;
+    return load_parts(object, body, err);
 }
 
 /* Reads which threads the program had bound; none where nothing is said of that. */

@@ -222,7 +222,7 @@ static void test_size(void **state)
     struct fixture *f = *state;
     struct step *step = put(f, 1);
 
-    step->body.task[1].sized = cpus_of("3");
+    step->body.task[1].sized = step->body.task[1].use = cpus_of("3");
     step->size.cores = 3;
     step->size.given = 2;
     strcpy(step->size.reason, "so");
@@ -234,6 +234,22 @@ static void test_size(void **state)
     assert_cpus(&step->body.task[1].home, "2-3");
     assert_int_equal(step->size.given, 2);
     assert_string_equal(step->size.reason, "so");
+}
+
+/* Of cores that several jobs have, each has a part; where it stands, which is to be known before
+ * anybody's threads are read. */
+static void test_parts(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = put(f, 1);
+
+    step->body.task[1].use = cpus_of("2");
+    assert_int_equal(journal_start(&f->packer, step, NULL), 0);
+    load_well(f);
+    step = find(f, 1, 0);
+    assert_cpus(&step->body.task[1].sized, "2-3");
+    assert_cpus(&step->body.task[1].use, "2");
+    assert_cpus(&step->body.task[1].cpus, "2");
 }
 
 static void test_many_tasks(void **state)
@@ -432,6 +448,7 @@ int main(void)
         test(test_compact),
         test(test_removed),
         test(test_size),
+        test(test_parts),
         test(test_many_tasks),
         test(test_too_many_tasks),
         cmocka_unit_test(test_unreadable),
