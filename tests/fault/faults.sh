@@ -469,6 +469,20 @@ frozen_off() {
     umount -l "$CLUSTER/run/frozen" 2>/dev/null || true
 }
 
+# A step binds itself to the CPU that Slurm gave it, where the other one stands by then, and berthd is killed before it can see that: the
+# next one respects it.
+bound_stand() {
+    local pid
+    pair
+    pid=$(cat "$OUT/a.0.pid")
+    taskset -cp 0 "$pid" >"$OUT/taskset" 2>&1 || fail "a cannot be bound: $(cat "$OUT/taskset")"
+    daemon_stop berthd KILL
+    service
+    settle_at "a is bound to its own core" "0 1"
+    has "$(explained a .enforce.reason)" "its thread $pid is bound to 0"
+    same "the process" "$(sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$pid/status")" 0
+}
+
 frozen_lacks() {
     [ -c /dev/fuse ] || echo "there is no /dev/fuse"
 }
