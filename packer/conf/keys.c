@@ -218,7 +218,9 @@ const struct conf_key conf_key[] = {
     {"startup", LIVE, "1s", TIME(0, 3600e3), FIELD(startup_ms),
      "How long a step starts up: that time is in no profile."},
     {"first_window", LIVE, "500ms", TIME(10, 3600e3), FIELD(first_window_ms),
-     "The first window of counting after it, which classes a step without a profile."},
+     "The first window of counting after it, which classes a step without a profile. Before its "
+     "end "
+     "a step has all cores that Slurm gave it, also where other jobs have them, too."},
     {"window", LIVE, "1s", TIME(100, 3600e3), FIELD(window_ms), "Every further window."},
     {"phase_change", LIVE, "0.25", NUMBER("fraction", 0.01, 100), FIELD(phase_change),
      "Two windows in a row that lie off the average by more than that, and by more than four "

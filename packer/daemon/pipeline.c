@@ -44,6 +44,7 @@
 #include "packer/size/judge.h"
 #include "packer/size/loop.h"
 #include "packer/size/share_adapt.h"
+#include "packer/size/share_wait.h"
 #include "packer/size/size.h"
 #include "packer/steps/adopt.h"
 #include "packer/steps/home.h"
@@ -218,12 +219,14 @@ void pipeline_late(struct packer *packer, const struct wire_register *request)
 
 /* ---- a step runs ---- */
 
-/* Steps that do something else now, or are to be measured, use other cores. */
+/* Steps that do something else now, or are to be measured, or are old enough for a part of their
+ * cores, use other ones. */
 static void size_again(struct packer *packer)
 {
     bool changed = size_turn(packer);
 
     changed = share_adapt_turn(packer) || changed;
+    changed = share_turn(packer) || changed;
     if (loop_turn(packer) || changed)
         make_room(packer);
 }
@@ -263,7 +266,7 @@ double pipeline_observe(struct packer *packer)
     if (clock_s() - began_s > packer->turn_s)
         return 0; /* requests first, then what steps have used */
     in_s = clock_sooner(in_s, clock_sooner(loop_due(packer), thermal_due(packer)));
-    in_s = clock_sooner(in_s, bindings_due(packer));
+    in_s = clock_sooner(in_s, clock_sooner(bindings_due(packer), share_due(packer)));
     return clock_sooner(clock_sooner(in_s, bill_s), observe_turn(packer));
 }
 

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "packer/size/share_wait.h"
+
 void claims_cores_of(const struct topo *topo, const struct step *step, struct cpus *cores)
 {
     cpus_zero(cores);
@@ -17,11 +19,27 @@ void claims_cores_of(const struct topo *topo, const struct step *step, struct cp
         }
 }
 
-/* Does the step claim cores? A batch script does not, while steps of its job run. */
-static bool claims(const struct packer *packer, const struct step *step)
+static bool is_grown(const struct claims *s, const struct step *step)
 {
-    return step_movable(step) &&
-           !(step_is_shell(step) && registry_job_lives(&packer->steps, step->request.id.job, true));
+    return !s->grown || share_wait_s(s->packer, step) == 0;
+}
+
+/* Does a step of the job run for which its batch script only waits? */
+static bool job_runs(const struct claims *s, uint32_t job)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &s->packer->steps.live, link)
+    if (step->request.id.job == job && !step_is_shell(step) && is_grown(s, step))
+        return true;
+    return false;
+}
+
+/* Does the step claim cores? A batch script does not, while steps of its job run. */
+static bool claims(const struct claims *s, const struct step *step)
+{
+    return step_movable(step) && is_grown(s, step) &&
+           !(step_is_shell(step) && job_runs(s, step->request.id.job));
 }
 
 /* Make b's cores and steps a's. */
@@ -81,7 +99,7 @@ static bool any_shared(struct claims *s)
 
     TAILQ_FOREACH(step, &s->packer->steps.live, link)
     {
-        if (!claims(s->packer, step))
+        if (!claims(s, step))
             continue;
         claims_cores_of(s->packer->topo, step, &cores);
         cpus_foreach(core, &cores)
@@ -107,7 +125,7 @@ static void collect(struct claims *s)
         struct claim claim = {.job = step->request.id.job, .apart = step->request.options.adapt};
 
         s->of_step[i++] = CLAIM_NONE;
-        if (!claims(s->packer, step))
+        if (!claims(s, step))
             continue;
         claims_cores_of(topo, step, &claim.cores);
         claim.same = *newest_of(s, claim.job);
@@ -175,9 +193,9 @@ static int alloc(struct claims *s)
     return s->claim && s->slot && s->of_step && s->owner ? 0 : -1;
 }
 
-int claims_read(struct packer *packer, struct claims *claims)
+int claims_read(struct packer *packer, bool grown, struct claims *claims)
 {
-    *claims = (struct claims){.packer = packer, .ncores = packer->topo->cores};
+    *claims = (struct claims){.packer = packer, .grown = grown, .ncores = packer->topo->cores};
     if (alloc(claims) < 0)
         return -1;
     if (any_shared(claims)) {

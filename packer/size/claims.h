@@ -26,6 +26,7 @@ struct claim {
 
 struct claims {
     struct packer *packer;
+    bool grown; /* only of steps that do not wait (share_wait.h) */
     size_t n, ncores;
     struct claim *claim; /* [n] */
     size_t slots,
@@ -38,9 +39,9 @@ struct claims {
 #define foreach_claim(c, claims, party)                                                            \
     for (size_t c = (party); c != CLAIM_NONE; c = (claims)->claim[c].next)
 
-/* Finds out who has which cores. Where no core is of two nobody has a claim. 0, or -1: out of
- * memory. In both cases claims_free() is to be called. */
-int claims_read(struct packer *packer, struct claims *claims);
+/* Finds out who has which cores; with `grown`, without those who wait. Where no core is of two
+ * nobody has a claim. 0, or -1: out of memory. In both cases claims_free() is to be called. */
+int claims_read(struct packer *packer, bool grown, struct claims *claims);
 void claims_free(struct claims *claims);
 
 /* The cores that Slurm, and sizing, left to the step. */

@@ -13,6 +13,7 @@
 #include "packer/observe/window.h"
 #include "packer/size/claims.h"
 #include "packer/size/share_adapt.h"
+#include "packer/size/share_wait.h"
 #include "packer/steps/step_counts.h"
 
 #define BUSY 0.9   /* of its cores: it could use more */
@@ -306,8 +307,46 @@ static void take_part(struct sharing *s, struct step *step, const struct claim *
         task->use = use;
     }
     step->share.changes += changed;
-    step->share.others = claim ? count_others(s, claim) : 0;
     step->share.cores = claim ? cpus_count(&claim->part) : 0;
+}
+
+static const struct claim *claim_of(const struct sharing *s, size_t i)
+{
+    size_t claim = s->all.n > 0 ? s->all.of_step[i] : CLAIM_NONE;
+
+    return claim == CLAIM_NONE ? NULL : &s->all.claim[claim];
+}
+
+/* Says beside how many others each step is. Returns whether one waits for its part. */
+static bool note_others(const struct sharing *s)
+{
+    bool any = false;
+    struct step *step;
+    size_t i = 0;
+
+    TAILQ_FOREACH(step, &s->all.packer->steps.live, link)
+    {
+        const struct claim *claim = claim_of(s, i++);
+
+        step->share.others = claim ? count_others(s, claim) : 0;
+        step->share.waits = step->share.others > 0 && share_wait_s(s->all.packer, step) > 0;
+        any |= step->share.waits;
+    }
+    return any;
+}
+
+/* Reads the claims of those whose cores are to be divided, and sees to it that those who wait are
+ * looked at again. 0, or -1: out of memory. */
+static int read_claims(struct packer *packer, struct sharing *s)
+{
+    if (claims_read(packer, false, &s->all) < 0)
+        return -1;
+    if (!note_others(s))
+        return 0;
+    if (packer->wake)
+        packer->wake(packer->wake_arg, share_due(packer));
+    claims_free(&s->all);
+    return claims_read(packer, true, &s->all);
 }
 
 void share_cores(struct packer *packer, const struct pool *pool)
@@ -316,16 +355,16 @@ void share_cores(struct packer *packer, const struct pool *pool)
     struct step *step;
     size_t i = 0;
 
-    if (claims_read(packer, &s.all) == 0 && s.seen) {
+    if (read_claims(packer, &s) == 0 && s.seen) {
         TAILQ_FOREACH(step, &packer->steps.live, link) share_adapt_not(step, NULL);
         if (s.all.n > 0)
             deal_all(&s);
         TAILQ_FOREACH(step, &packer->steps.live, link)
         {
-            size_t claim = s.all.n > 0 ? s.all.of_step[i++] : CLAIM_NONE;
+            const struct claim *claim = claim_of(&s, i++);
 
             if (step_movable(step))
-                take_part(&s, step, claim == CLAIM_NONE ? NULL : &s.all.claim[claim]);
+                take_part(&s, step, claim);
         }
     }
     claims_free(&s.all);

@@ -4,6 +4,8 @@
  * (size/share_adapt.h), they share them. Overlapping steps of one job that ask for `adapt` are
  * treated alike.
  *
+ * A step gets no part before its first window is over (share_wait.h).
+ *
  * Its part is of its own cores, so nobody has more than Slurm gave him, and what is left of them
  * others do not touch: steps that Slurm kept apart stay apart. The parts are then units like any
  * other, which DI spreads over the pool. */

@@ -179,6 +179,7 @@ struct step_share {
     size_t others;    /* groups of steps of other jobs that have cores in common with it */
     size_t cores;     /* its part of them; 0: not divided */
     uint64_t changes; /* times that its part has changed the tasks' `use` */
+    bool waits;       /* for its part: its first window is not over */
     struct step_adapt adapt;
 };
 

@@ -80,7 +80,7 @@ t45_a_lost_journal_gives_narrowed_steps_their_cores_back() {
     start a -p shared -c2 --contention-aware
     start b -p shared -c2 --contention-aware
     soon "the first" 0 cpus_of a
-    same "the second" "$(cpus_of b)" 1
+    soon "the second" 1 cpus_of b
     daemon_stop berthd KILL
     head -c 4096 /dev/urandom >"$CLUSTER/berth/journal"
     berthd_start

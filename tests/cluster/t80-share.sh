@@ -11,8 +11,9 @@ t80_two_jobs_on_the_same_cores_have_a_part_each() {
     same "alone" "$(cpus_of a)" 0-1
     start b -p shared -c2 --contention-aware
     same "what Slurm gave" "$(slurm_cpus_of a) $(slurm_cpus_of b)" "0-1 0-1"
-    same "the second" "$(first_cpus_of b)" 1
+    same "the second, at its start" "$(first_cpus_of b)" 0-1
     soon "the first" 0 cpus_of a
+    soon "the second" 1 cpus_of b
     same "the cpuset of each, with all that Slurm gave it" "$(cpuset_of a) $(cpuset_of b)" "0-1 0-1"
     same "share" "$(explained a '.place.share | "\(.others) \(.cores)"')" "1 1"
     has "$(ctl explain -v "$(id_of b)" | tr -s ' \n' ' ')" "1 other too: its part is 1 core"
@@ -22,10 +23,31 @@ t80_two_jobs_on_the_same_cores_have_a_part_each() {
     stop a
 }
 
+# A program asks once how many CPUs there are, when it starts, and is told what Slurm gave; berth narrows nobody before its first window is over.
+t80_a_program_is_narrowed_after_its_first_window() {
+    local file=$CLUSTER/out/b.nproc
+    daemon_stop berthd
+    berthd_conf first_window=600s
+    berthd_start
+    start a -p shared -c2 --contention-aware
+    # shellcheck disable=SC2016 # the step's own shell
+    start b -p shared -c2 --contention-aware sh -c 'nproc >"$0"; exec "$@"' "$file"
+    same "processors, in the program's words" "$(cat "$file")" 2
+    same "told" "$(explained b '.place.share | "\(.others) \(.cores)"')" "1 null"
+    ctl status >/dev/null # a turn of berthd, in which nothing changes
+    same "nobody is narrowed" "$(cpus_of a) $(cpus_of b)" "0-1 0-1"
+    daemon_stop berthd KILL
+    berthd_conf startup=100ms first_window=200ms
+    berthd_start
+    soon "a part each" "0 1" eval 'echo "$(cpus_of a) $(cpus_of b)"'
+    stop a b
+}
+
 t80_berthd_that_was_killed_finds_the_parts() {
     start a -p shared -c2 --contention-aware
     start b -p shared -c2 --contention-aware
     soon "the first" 0 cpus_of a
+    soon "the second" 1 cpus_of b
     daemon_stop berthd KILL
     berthd_start
     same "after the kill" "$(cpus_of a) $(cpus_of b)" "0 1"

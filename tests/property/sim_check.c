@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "packer/enact/release.h"
+#include "packer/size/share_wait.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/journal_file.h"
 
@@ -99,6 +100,21 @@ static bool has_part(const struct sim *sim, const struct sim_step *step)
     return its && its->share.cores > 0;
 }
 
+/* Has it all that Slurm gave it, or all that was asked for by name, while it is too young for a
+ * part? */
+static bool whole_at_first(const struct sim *sim, const struct sim_step *s, char *why)
+{
+    const struct step *step = known(sim, s);
+
+    if (!step_movable(step) || share_wait_s(&sim->f->packer, step) == 0)
+        return true;
+    for (size_t i = 0; i < s->ntasks; i++)
+        if (cpus_count(&s->task[i].stand) != cpus_count(&step->body.task[i].sized))
+            return say(why, s, "was narrowed before its first window is over, to",
+                       &s->task[i].stand);
+    return true;
+}
+
 /* Whom Slurm kept apart stays apart, by CPUs and by cores: tasks of two steps, but steps as a whole
  * where they overlap and have to make do with a part of their cores. */
 static bool apart(const struct sim *sim, const struct sim_step *a, const struct sim_step *b,
@@ -157,7 +173,8 @@ bool sim_holds(struct sim *sim, char *why)
 
         if (!answers_for(a))
             continue;
-        if (!step_holds(sim, a, &pool, why) || !class_holds(sim, a, why))
+        if (!step_holds(sim, a, &pool, why) || !class_holds(sim, a, why) ||
+            !whole_at_first(sim, a, why))
             return false;
         for (size_t j = 0; j < i; j++)
             if (answers_for(&sim->step[j]) && !apart(sim, a, &sim->step[j], why))

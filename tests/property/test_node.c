@@ -320,6 +320,17 @@ static void on_window(struct run *run)
     inside_turn(&run->sim->f->packer);
 }
 
+/* The steps are old enough for parts of cores that others have, too. */
+static void on_age(struct run *run)
+{
+    struct packer *packer = &run->sim->f->packer;
+    struct step *step;
+
+    tell(run, "age");
+    TAILQ_FOREACH(step, &packer->steps.live, link) step->started_mono_s -= 3600;
+    pipeline_observe(packer);
+}
+
 /* A core is switched off, or all are on again; berthd sees it with its next sweep. */
 static void on_switch(struct run *run)
 {
@@ -341,7 +352,7 @@ static const struct event {
     void (*happens)(struct run *run);
 } events[] = {{14, on_job},   {50, on_step},   {22, on_step_end}, {5, on_job_end}, {3, on_requeue},
               {5, on_sweep},  {2, on_restart}, {1, on_undo},      {9, on_moves},   {2, on_release},
-              {6, on_manage}, {2, on_switch},  {4, on_slice},     {3, on_window}};
+              {6, on_manage}, {2, on_switch},  {4, on_slice},     {3, on_window},  {8, on_age}};
 #define KINDS (sizeof(events) / sizeof(events[0]))
 
 /* What goes wrong during this event. */

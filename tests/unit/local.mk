@@ -265,6 +265,7 @@ unit_programs = \
 	tests/unit/size/test_paper \
 	tests/unit/size/test_share \
 	tests/unit/size/test_share_adapt \
+	tests/unit/size/test_share_wait \
 	tests/unit/size/test_size \
 	tests/unit/size/test_traffic \
 	tests/unit/size/test_together \

@@ -8,16 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/clock.h"
 #include "packer/observe/window.h"
 #include "packer/place/place.h"
 #include "packer/size/share.h"
+#include "packer/size/share_wait.h"
+#include "packer/steps/journal.h"
 #include "packer/steps/stand.h"
 
 #define ONE(home) ((const char *const[]){home, NULL})
 
+/* Nobody grows old while a test runs. */
 static int open_it(void **state)
 {
-    *state = fixture_open(TWO_BY_TWO);
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+
+    f->conf.startup_ms = f->packer.conf.startup_ms = 1000000;
+    *state = f;
     return 0;
 }
 
@@ -26,10 +33,25 @@ static struct step *put(struct fixture *f, uint32_t job, uint32_t step, const ch
     return fixture_put(f, job, step, home, 10, ONE(home));
 }
 
-static void share(struct fixture *f)
+/* Its first window is over. */
+static void grows(struct step *step)
+{
+    step->started_mono_s = clock_s() - 3600;
+}
+
+/* As they are, young ones and old ones. */
+static void share_now(struct fixture *f)
 {
     stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
     share_cores(&f->packer, &f->packer.pool);
+}
+
+static void share(struct fixture *f)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &f->packer.steps.live, link) grows(step);
+    share_now(f);
 }
 
 static void assert_use(const struct step *step, const char *cpus)
@@ -247,11 +269,13 @@ static void put_anything(struct fixture *f)
 
             snprintf(home, sizeof(home), "%zu-%zu", first, last);
             put(f, job, step, home)->state = random() % 8 ? STEP_PLACED : STEP_LEFT;
+            if (random() % 4)
+                grows(fixture_step(f, job, step));
         }
 }
 
-/* Nobody has more than he had, or what he had not; who did not share before does not now; and who
- * is divided shares no core with another job. */
+/* Nobody has more than he had, or what he had not; who did not share before does not now; who is
+ * divided shares no core with another job that is, too; and a young one has all. */
 static void check(struct fixture *f)
 {
     struct step *a, *b;
@@ -262,6 +286,8 @@ static void check(struct fixture *f)
 
         assert_false(cpus_empty(&task->use));
         assert_true(cpus_subset(&task->use, &task->home));
+        if (share_wait_s(&f->packer, a) > 0)
+            assert_true(cpus_equal(&task->use, &task->home));
         TAILQ_FOREACH(b, &f->packer.steps.live, link)
         if (a->request.id.job != b->request.id.job && step_movable(a) && step_movable(b) &&
             a->share.cores && b->share.cores)
@@ -280,7 +306,7 @@ static void test_anything(void **state)
         struct step *step;
 
         put_anything(f);
-        share(f);
+        share_now(f);
         check(f);
         assert_int_equal(place_decide(&scene, NULL, &err), 0);
         while ((step = TAILQ_FIRST(&f->packer.steps.live)))
@@ -290,20 +316,38 @@ static void test_anything(void **state)
 
 /* ---- by the pipeline ---- */
 
+/* Other stages ask for sooner ones, or for whole seconds. */
+static void wake(void *arg, double in_s)
+{
+    if (in_s > *(double *)arg)
+        *(double *)arg = in_s;
+}
+
 static void test_pipeline(void **state)
 {
     struct fixture *f = *state;
     struct step *a, *b;
+    double woken_s = 0;
 
     fixture_paper(f);
     a = fixture_run(f, 1, "0-1", NULL);
     assert_cpus(&a->place.cpus, "0-1");
-    fixture_forget(f);
+    f->packer.wake = wake;
+    f->packer.wake_arg = &woken_s;
     b = fixture_run(f, 2, "0-1", NULL);
+    assert_true(woken_s > 0 && woken_s <= 1000.5 && woken_s != 1000);
+    fixture_forget(f);
+    assert_true(pipeline_observe(&f->packer) > 0);
+    assert_string_equal(f->calls, "");
+    assert_cpus(&a->body.task[0].cpus, "0-1");
+    assert_cpus(&b->body.task[0].cpus, "0-1");
+    fixture_age(f, 3600);
     assert_cpus(&a->place.cpus, "0");
     assert_cpus(&b->place.cpus, "1");
     assert_non_null(strstr(f->calls, "apply 1.0 0; "));
     assert_non_null(strstr(f->calls, "apply 2.0 1; "));
+    assert_int_equal(journal_start(&f->packer, a, NULL), 0); /* with the age that they have here */
+    assert_int_equal(journal_start(&f->packer, b, NULL), 0);
     fixture_restart(f);
     assert_int_equal(pipeline_resume(&f->packer, NULL), 0);
     a = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
