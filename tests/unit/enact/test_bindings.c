@@ -207,10 +207,14 @@ static void make_leaf(struct node *node, uint32_t job, const char *cpu, char lea
 /* Returns when its threads have bound themselves again. */
 static void let_bind(const struct node *node)
 {
-    uint64_t until = *(volatile uint64_t *)&node->binder->calls + 16;
+    volatile const struct binder_counts *binder = node->binder;
+    uint64_t until = binder->calls + 16;
 
-    while (*(volatile uint64_t *)&node->binder->calls < until)
-        usleep(200);
+    for (int ms = 0; binder->calls < until; ms++) {
+        if (ms > 120000)
+            fail_msg("%s does not run", BINDER);
+        usleep(1000);
+    }
 }
 
 /* A node whose steps are real: binder on CPU 0, a sleeper on CPU 1. */
