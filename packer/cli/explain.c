@@ -154,9 +154,24 @@ static void say_enforce(FILE *out, struct json_object *enforce)
             "|not verified], moved {moves} time{moves*}[: {reason}]");
     for (size_t i = 0; i < n && i < TASKS_SHOWN; i++)
         ctl_say(out, json_object_array_get_idx(tasks, i),
-                "; task {id} (pid {pid}) [{home}|none] -> [{cpus}|none]");
+                "; [{rank?}rank|task] {id}[ of {of}] (pid {pid}) [{home}|none] -> [{cpus}|none]");
     if (n > TASKS_SHOWN)
         fprintf(out, "; and %zu more tasks (--json has all)", n - TASKS_SHOWN);
+}
+
+static void say_ranks(FILE *out, struct json_object *ranks)
+{
+    struct json_object *list = ctl_object(ranks, "ranks");
+    size_t n = ctl_length(list);
+
+    ctl_say(out, ranks,
+            "{n} rank{n*} started by {launcher}, "
+            "[{tasks?}placed one by one|not placed one by one][: {reason}]");
+    for (size_t i = 0; i < n && i < TASKS_SHOWN; i++)
+        ctl_say(out, json_object_array_get_idx(list, i),
+                "; rank {id} (pid {pid}) on [{cpus}|none]");
+    if (n > TASKS_SHOWN)
+        fprintf(out, "; and %zu more ranks (--json has all)", n - TASKS_SHOWN);
 }
 
 static void say_observe(FILE *out, struct json_object *observe)
@@ -243,6 +258,7 @@ static const struct paragraph {
     {"size", false, say_size, NULL},
     {"place", false, say_place, NULL},
     {"enforce", false, say_enforce, NULL},
+    {"ranks", false, say_ranks, NULL},
     {"replace", false, NULL,
      "{replace.verdict}; cores {replace.cpus}"
      "; [{replace.gain_by=edp}gain in energy times time, as|gain] "

@@ -11,6 +11,7 @@
 #include "packer/cli/common/screen.h"
 #include "enum_table.h"
 
+#define RANKS_SHOWN 8
 #define SAME 0.0005 /* slowdowns that differ by less are the same to a person */
 
 static bool is(struct json_object *object, const char *key, const char *word)
@@ -96,6 +97,27 @@ static void say_placed(FILE *out, struct json_object *step)
         ctl_say(out, size, ", {given} of its {cores} cores");
 }
 
+/* Says where its ranks stand, or why they are not placed. */
+static void say_ranks(FILE *out, struct json_object *ranks)
+{
+    struct json_object *list = ctl_object(ranks, "ranks");
+    size_t n = ctl_length(list);
+
+    if (n == 0)
+        return;
+    if (!is(ranks, "reason", "-")) {
+        ctl_say(out, ranks, "; {n} rank{n*} of {launcher} in it: {reason}");
+        return;
+    }
+    for (size_t i = 0; i < n && i < RANKS_SHOWN; i++) {
+        fputs(i ? ", " : "; ", out);
+        ctl_say(out, json_object_array_get_idx(list, i), "rank {id}");
+        fprintf(out, " of %zu", n);
+        ctl_say(out, json_object_array_get_idx(list, i), " on CPUs {cpus}");
+    }
+    fputs(n > RANKS_SHOWN ? ", .." : "", out);
+}
+
 void explain_what(FILE *out, struct json_object *step)
 {
     struct json_object *place = ctl_object(step, "place");
@@ -112,6 +134,8 @@ void explain_what(FILE *out, struct json_object *step)
         say_placed(out, step);
     else
         fputs("it stood where Slurm put it", out);
+    if (isnan(ctl_number(step, "ended_at")))
+        say_ranks(out, ctl_object(step, "ranks"));
     say_end(out, step);
 }
 

@@ -15,9 +15,11 @@
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
 #include "packer/settle/settler.h"
+#include "packer/size/cores.h"
 #include "packer/size/judge.h"
 #include "packer/steps/effect.h"
 #include "packer/steps/program.h"
+#include "packer/steps/rank_tasks.h"
 
 /* Windows of a run alone that tell how fast it is then. */
 #define ALONE_WINDOWS 3
@@ -83,7 +85,19 @@ static bool is_late(const struct step *step)
     return step->late && step->request.options.mode != WIRE_MODE_OFF;
 }
 
-static void fill_place(const struct step *step, struct ledger_record *record)
+/* The cores that Slurm gave: a launcher's ranks may have only some of them. */
+static size_t cores_given(const struct packer *packer, const struct step *step)
+{
+    struct cpus whole;
+
+    if (!step->registered)
+        return step->size.cores;
+    rank_tasks_whole(step, &whole);
+    return size_cores_touched(packer->topo, &whole);
+}
+
+static void fill_place(const struct packer *packer, const struct step *step,
+                       struct ledger_record *record)
 {
     bool decided =
         step->state == STEP_PLACED || step->state == STEP_OBSERVED || step->state == STEP_FAILED;
@@ -94,8 +108,8 @@ static void fill_place(const struct step *step, struct ledger_record *record)
              (int)text_fit(step->enacted.reason, sizeof(record->reason) - 1), step->enacted.reason);
     snprintf(record->knowledge, sizeof(record->knowledge), "%s",
              step_rung_name[step->knowledge.rung]);
-    record->tasks = (uint32_t)step->body.ntasks;
-    record->cores_given = (uint32_t)step->size.cores;
+    record->tasks = (uint32_t)step->request.ntasks;
+    record->cores_given = (uint32_t)cores_given(packer, step);
     record->cores_used = (uint32_t)step->size.given;
     fill_cpus(&step->place.home, record->home, sizeof(record->home));
     fill_cpus(step->state == STEP_OBSERVED ? &step->place.home : &step->place.cpus, record->cpus,
@@ -254,7 +268,7 @@ void ledger_record_fill(const struct packer *packer, const struct step *step,
 {
     ledger_record_init(record);
     fill_who(packer, step, record);
-    fill_place(step, record);
+    fill_place(packer, step, record);
     fill_use(step, record);
     fill_inside(step, record);
     fill_counts(packer, step, record);

@@ -22,6 +22,7 @@
 #include "packer/enact/folders.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/offline.h"
+#include "packer/enact/ranks_care.h"
 #include "packer/enact/rearrange.h"
 #include "packer/enact/release.h"
 #include "packer/enact/replace.h"
@@ -32,6 +33,7 @@
 #include "packer/observe/known_pairs.h"
 #include "packer/observe/learn.h"
 #include "packer/observe/probe.h"
+#include "packer/observe/ranks.h"
 #include "packer/observe/seek.h"
 #include "packer/observe/slowdown.h"
 #include "packer/observe/usage.h"
@@ -248,6 +250,8 @@ double pipeline_observe(struct packer *packer)
     if (size_judge_turn(packer))
         make_room(packer);
     seek_turn(packer); /* before a window's end is forgotten */
+    ranks_turn(packer);
+    ranks_care_turn(packer);
     rates_changed = classify_windows(packer);
     size_again(packer);
     if (packer->pairs.n) {
@@ -267,6 +271,7 @@ double pipeline_observe(struct packer *packer)
         return 0; /* requests first, then what steps have used */
     in_s = clock_sooner(in_s, clock_sooner(loop_due(packer), thermal_due(packer)));
     in_s = clock_sooner(in_s, clock_sooner(bindings_due(packer), share_due(packer)));
+    in_s = clock_sooner(in_s, ranks_due(packer));
     return clock_sooner(clock_sooner(in_s, bill_s), observe_turn(packer));
 }
 

@@ -195,7 +195,7 @@ struct json_object *render_step(const struct packer *packer, const struct step *
     json_add_bool(object, "verified", step->enacted.verified);
     json_add_u64(object, "uid", step->request.uid);
     add_command(object, step);
-    json_add_u64(object, "tasks", step->body.ntasks);
+    json_add_u64(object, "tasks", step->request.ntasks);
     json_add_text(object, "class", step_class_name[step->class.id]);
     json_add_measure(object, "miss_pmi", step->profile.miss_pmi);
     json_add_text(object, "policy", wire_policy_name[step->place.policy]);
@@ -236,7 +236,7 @@ static struct json_object *render_request(const struct step *step)
     json_add_text(object, "refused", step->refused[0] ? step->refused : NULL);
     json_add_text(object, "exe", request->exe[0] ? request->exe : NULL);
     json_add_text(object, "hash", request->hash[0] ? request->hash : NULL);
-    json_add_u64(object, "tasks", step->body.ntasks);
+    json_add_u64(object, "tasks", step->request.ntasks);
     json_add_u64(object, "cpus_per_task", request->cpus_per_task);
     json_add_text(object, "job_cores", request->job_cores);
     json_add_text(object, "step_cores", request->step_cores);
@@ -546,13 +546,51 @@ static struct json_object *render_enforce(const struct packer *packer, const str
     for (size_t i = 0; i < step->body.ntasks && i < TASKS_TOLD; i++) {
         struct json_object *task = json_object_new_object();
 
-        json_add_u64(task, "id", step->request.task[i].id);
+        json_add_u64(task, "id", step->body.ranks ? i : step->request.task[i].id);
         json_add_u64(task, "pid", (uint64_t)step->body.task[i].pid);
+        json_add_bool(task, "rank", step->body.ranks);
+        if (step->body.ranks)
+            json_add_u64(task, "of", step->body.ntasks);
         json_add_cpus(task, "home", &step->body.task[i].home);
         json_add_cpus(task, "cpus", &step->body.task[i].cpus);
         json_append(tasks, task);
     }
     json_add(object, "tasks", tasks);
+    return object;
+}
+
+/* The CPUs of a rank: where it shall stand, or, where it is no task, where it was seen. */
+static const struct cpus *rank_cpus(const struct step *step, const struct step_rank *rank)
+{
+    for (size_t i = 0; step->body.ranks && i < step->body.ntasks; i++)
+        if (step->body.task[i].pid == rank->pid && step->body.task[i].started == rank->started)
+            return &step->body.task[i].cpus;
+    return &rank->cpus;
+}
+
+/* The ranks that a launcher has started in it, of an MPI program; null where there are none. */
+static struct json_object *render_ranks(const struct step *step)
+{
+    const struct step_ranks *ranks = &step->ranks;
+    struct json_object *object, *list;
+
+    if (!ranks->n)
+        return NULL;
+    object = json_object_new_object();
+    list = json_object_new_array();
+    json_add_text(object, "launcher", ranks->launcher);
+    json_add_u64(object, "n", ranks->n);
+    json_add_bool(object, "tasks", step->body.ranks);
+    json_add_text(object, "reason", step->enacted.ranks_why[0] ? step->enacted.ranks_why : NULL);
+    for (size_t i = 0; i < ranks->n && i < TASKS_TOLD; i++) {
+        struct json_object *rank = json_object_new_object();
+
+        json_add_u64(rank, "id", i);
+        json_add_u64(rank, "pid", (uint64_t)ranks->rank[i].pid);
+        json_add_cpus(rank, "cpus", rank_cpus(step, &ranks->rank[i]));
+        json_append(list, rank);
+    }
+    json_add(object, "ranks", list);
     return object;
 }
 
@@ -636,6 +674,7 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     json_add(object, "size", render_size(packer, step));
     json_add(object, "place", render_place(packer, step, viewer));
     json_add(object, "enforce", render_enforce(packer, step));
+    json_add(object, "ranks", render_ranks(step));
     json_add(object, "replace", render_replace(packer, step));
     json_add(object, "thermal", thermal_explain(step));
     json_add(object, "memory", render_memory(step));

@@ -123,6 +123,18 @@ static void loosen(struct reading *reading, pid_t tid, const struct cpus *stand)
         log_debug("%s", err.text);
 }
 
+/* A launcher's thread that has others than the step's home gets that: it is where the launcher
+ * looks which CPUs it may give. Who has fewer is a rank that nobody has seen yet. */
+static void keep_home(struct reading *reading, pid_t tid, const struct cpus *now)
+{
+    const struct cpus *home = &reading->body->step_home;
+    struct berth_error err;
+
+    if (reading->sets && !cpus_subset(now, home) && cpus_count(now) >= cpus_count(home) &&
+        enforce_set_thread(tid, home, &err) < 0)
+        log_debug("%s", err.text);
+}
+
 static void visit(pid_t tid, long task, const struct cpus *now, void *arg)
 {
     struct reading *reading = arg;
@@ -130,6 +142,10 @@ static void visit(pid_t tid, long task, const struct cpus *now, void *arg)
 
     struct cpus home;
 
+    if (task < 0 && reading->body->ranks) {
+        keep_home(reading, tid, now);
+        return;
+    }
     if (as_given(reading, tid, now, &home)) {
         note_binding(reading, tid, now, &home);
         return;

@@ -10,8 +10,6 @@
 #include "packer/steps/stand.h"
 #include "enum_table.h"
 
-#define CARE_WHY_MAX 128
-
 /* What says that a step has to stay, in words; "%s" is the variable, function or program. */
 static const char *const TABLE(pin_text, WIRE_PINS) = {
     ROW(WIRE_PIN_NONE) = NULL,
@@ -41,10 +39,15 @@ static bool device_is_known(const struct step *step)
     return step->near.holds || step->request.options.nodevice;
 }
 
-/* Returns why the step stays, for fear that it fails when it is moved or narrowed; NULL: it need
- * not. `why` is a place for that. */
-static const char *reason_to_stay(const struct packer *packer, const struct step *step,
-                                  char why[CARE_WHY_MAX])
+const char *care_pin(enum wire_pin pin, const char *by, char why[CARE_WHY_MAX])
+{
+    if (pin == WIRE_PIN_NONE)
+        return NULL;
+    snprintf(why, CARE_WHY_MAX, pin_text[pin], by);
+    return why;
+}
+
+const char *care_stays(const struct packer *packer, const struct step *step, char why[CARE_WHY_MAX])
 {
     const struct wire_register *request = &step->request;
 
@@ -53,17 +56,16 @@ static const char *reason_to_stay(const struct packer *packer, const struct step
         return NULL;
     if (packer->conf.move == CONF_MOVE_NEVER)
         return "the site moves nobody (move = never)";
-    if (request->pin == WIRE_PIN_NONE || (request->pin == WIRE_PIN_DEVICE && device_is_known(step)))
+    if (request->pin == WIRE_PIN_DEVICE && device_is_known(step))
         return NULL;
-    snprintf(why, CARE_WHY_MAX, pin_text[request->pin], request->pin_by);
-    return why;
+    return care_pin(request->pin, request->pin_by, why);
 }
 
 /* Returns why berth keeps off this step, or NULL. */
 static const char *reason_to_leave(const struct packer *packer, const struct step *step,
                                    char why[CARE_WHY_MAX])
 {
-    const char *stays = reason_to_stay(packer, step, why);
+    const char *stays = care_stays(packer, step, why);
 
     if (step->request.options.mode == WIRE_MODE_OFF)
         return step->refused[0] ? "the site's berth.conf does not allow what it asked for"
@@ -99,6 +101,7 @@ void care_begin(const struct packer *packer, struct step *step)
     if (leave) {
         snprintf(reason, sizeof(reason), "left alone: %s", leave);
         step_leave(packer, step, STEP_LEFT, reason);
+        step->enacted.unread = leave == why && step->request.pin == WIRE_PIN_STARTS;
     } else if (goes_along(packer, step)) {
         step_go(step, STEP_PLACED);
         snprintf(step->enacted.reason, sizeof(step->enacted.reason),
@@ -126,6 +129,7 @@ int step_leave(const struct packer *packer, struct step *step, enum step_state s
     if (step_go(step, state) < 0)
         return -1;
     step->enacted.away = moved;
+    step->enacted.unread = false;
     step->enacted.verified = step->enacted.verified && !step->enacted.away;
     snprintf(step->enacted.reason, sizeof(step->enacted.reason), "%s", reason);
     snprintf(why, sizeof(why), "%.*s: all that Slurm gave", (int)strcspn(reason, ":"), reason);

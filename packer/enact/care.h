@@ -8,6 +8,15 @@
 /* Decides which state a new step takes on, and why: placed, observed, or left alone. */
 void care_begin(const struct packer *packer, struct step *step);
 
+/* Returns why the step stays, for fear that it fails when it is moved or narrowed; NULL: it need
+ * not. `why` is a place for that. */
+#define CARE_WHY_MAX 128
+const char *care_stays(const struct packer *packer, const struct step *step,
+                       char why[CARE_WHY_MAX]);
+
+/* Says in words what lets somebody stay: a variable, function or program `by`; NULL: nothing. */
+const char *care_pin(enum wire_pin pin, const char *by, char why[CARE_WHY_MAX]);
+
 /* Takes over a step that a berthd before this one had. */
 void care_adopt(const struct packer *packer, struct step *step);
 

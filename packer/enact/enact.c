@@ -367,12 +367,12 @@ static void settle_end(struct packer *packer)
 }
 
 /* Reads what the step's program has bound. A new step's tasks are where they were found just now,
- * before they have run. Returns false where it has left berth's care. */
+ * before they have run; but for ranks, which have. Returns false where it has left berth's care. */
 static bool read_bindings(struct packer *packer, const struct concern *concern, struct step *step)
 {
     char reason[sizeof(step->enacted.reason)], why[128];
 
-    if (step == concern->fresh && !step->late) {
+    if (step == concern->fresh && !step->late && !step->body.ranks) {
         step->body.wide = packer->enforce.way->touches;
         return true;
     }

@@ -7,6 +7,7 @@ libpacker_la_SOURCES += \
 	packer/enact/folders.c packer/enact/folders.h \
 	packer/enact/memory_follow.c packer/enact/memory_follow.h \
 	packer/enact/offline.c packer/enact/offline.h \
+	packer/enact/ranks_care.c packer/enact/ranks_care.h \
 	packer/enact/rearrange.c packer/enact/rearrange.h \
 	packer/enact/release.c packer/enact/release.h \
 	packer/enact/replace.c packer/enact/replace.h \

@@ -259,9 +259,9 @@ static long task_of_dir(struct enforce *enforce, const char *dir, const struct p
     return task;
 }
 
-/* What task_N shall have: its task's CPUs, or those of `user`, again or where the step is wide: a
- * list that is not empty cannot become so while there are processes (ENOSPC). NULL: it is left as
- * it is. */
+/* What task_N shall have: its task's CPUs, or those of `user`, again or where the step is wide or
+ * has ranks, which are in one folder with their launcher: a list that is not empty cannot become so
+ * while there are processes (ENOSPC). NULL: it is left as it is. */
 static const struct cpus *pinned_to(struct enforce *enforce, const char *dir,
                                     const struct pinning *pinning)
 {
@@ -270,7 +270,7 @@ static const struct cpus *pinned_to(struct enforce *enforce, const char *dir,
 
     if (enforce_read_cpus(enforce->root, dir, CPUS, &now, NULL) < 0)
         return NULL; /* the controller is not enabled so far down */
-    task = pinning->where == ENFORCE_PLACE && !pinning->step->wide
+    task = pinning->where == ENFORCE_PLACE && !pinning->step->wide && !pinning->step->ranks
                ? task_of_dir(enforce, dir, pinning)
                : -1;
     if (task >= 0)

@@ -55,6 +55,8 @@ struct enforce_step {
     bool wide;                 /* its cpuset has its home, too: binding to what Slurm gave works */
     bool moving;               /* and its tasks' CPUs are others than when it was applied last */
     struct enforce_masks masks;
+    bool ranks; /* they are ranks that a launcher has started; who descends from none of them (the
+                   launcher, the batch script) stays on step_home */
 };
 
 struct enforce;
@@ -259,6 +261,9 @@ struct enforce_wish {
     const struct cpus *cpus;           /* those that have no mask of their own */
     const struct enforce_masks *masks; /* those that have; NULL: none has */
     enum enforce_where where;
+    bool launcher; /* of ranks: these are its home; only threads that have as many CPUs or more, and
+                      others, are seen to: a cpuset's new list has widened them, or a placement of
+                      the step as a whole has moved them. Who has fewer is a rank not seen yet. */
 };
 
 /* Looks at each thread of a process, which has so many (0: not known), and adds to seen. `set`:
@@ -279,8 +284,8 @@ void enforce_union(const struct enforce_step *step, enum enforce_where where, st
 /* Has every task the CPUs that Slurm gave it? */
 bool enforce_at_home(const struct enforce_step *step);
 
-/* The CPUs of the step's cpuset where it stands: those of its tasks; where it is `wide`, those that
- * Slurm gave, too. */
+/* The CPUs of the step's cpuset where it stands: those of its tasks; where it is `wide`, or they
+ * are ranks, those that Slurm gave, too. */
 void enforce_bounds(const struct enforce_step *step, struct cpus *cpus);
 
 /* Fill the tasks' homes: affinity within `within`. 0, or -1 and err when a task is gone. */

@@ -129,11 +129,13 @@ static int note_right(struct enforce_settling *settling, pid_t pid, uint64_t sta
 static struct enforce_wish wish_for(struct enforce_settling *settling, pid_t pid)
 {
     long task = enforce_task_of(&settling->table, &settling->step, pid);
-    struct enforce_wish wish = {&settling->all, &settling->step.masks, settling->where};
+    struct enforce_wish wish = {&settling->all, &settling->step.masks, settling->where, false};
 
     if (task >= 0)
         wish.cpus = settling->where == ENFORCE_HOME ? &settling->step.task[task].home
                                                     : &settling->step.task[task].cpus;
+    else if (settling->step.ranks)
+        wish = (struct enforce_wish){.cpus = &settling->step.step_home, .launcher = true};
     return wish;
 }
 

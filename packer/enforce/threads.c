@@ -80,6 +80,8 @@ static int visit(const struct rootfs *root, pid_t tid, const struct enforce_wish
     cpus = cpus_of(wish, tid, &now);
     if (set && cpus_equal(&now, cpus))
         return 0;
+    if (wish->launcher && (cpus_subset(&now, cpus) || cpus_count(&now) < cpus_count(cpus)))
+        return 0;
     rc = set ? enforce_set_thread(tid, cpus, err) : check_thread(tid, &now, cpus, err);
     seen->changed += set && rc == 0;
     return rc < 0 && enforce_exiting(root, tid) ? 0 : rc;
@@ -138,7 +140,7 @@ bool enforce_at_home(const struct enforce_step *step)
 void enforce_bounds(const struct enforce_step *step, struct cpus *cpus)
 {
     enforce_union(step, ENFORCE_PLACE, cpus);
-    if (step->wide)
+    if (step->wide || step->ranks)
         cpus_or(cpus, &step->step_home);
 }
 

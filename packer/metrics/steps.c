@@ -124,7 +124,7 @@ static double level(const struct packer *packer, const struct step *step, enum m
     case METRICS_STEP_CORES:
         return (double)count_cores(packer, step);
     case METRICS_STEP_TASKS:
-        return (double)step->body.ntasks;
+        return (double)step->request.ntasks;
     case METRICS_STEP_PROFILE_MISS_PMI:
         return step->profile.known ? step->profile.miss_pmi : NAN;
     case METRICS_STEP_MISS_PMI:

@@ -6,6 +6,8 @@ libpacker_la_SOURCES += \
 	packer/observe/learn.c packer/observe/learn.h \
 	packer/observe/orders.c packer/observe/orders.h \
 	packer/observe/probe.c packer/observe/probe.h \
+	packer/observe/ranks.c packer/observe/ranks.h \
+	packer/observe/ranks_look.c packer/observe/ranks_look.h \
 	packer/observe/reuse.c packer/observe/reuse.h \
 	packer/observe/seek.c packer/observe/seek.h \
 	packer/observe/slowdown.c packer/observe/slowdown.h \

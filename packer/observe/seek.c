@@ -2,24 +2,24 @@
 /* seek - see seek.h */
 #include "packer/observe/seek.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <unistd.h>
 
 #include "packer/base/file.h"
 #include "packer/base/log.h"
 #include "packer/base/worker.h"
 #include "packer/observe/classify.h"
 #include "packer/observe/known_pairs.h"
+#include "packer/observe/ranks_look.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/packer.h"
 #include "packer/steps/program.h"
 #include "packer/steps/step_counts.h"
 #include "packer/system/process.h"
+#include "packer/system/process_exe.h"
 #include "packer/wire/wire_program.h"
 
 #define LOOKED_AT 16   /* processes, those that have worked most, whose executable is read */
@@ -28,6 +28,8 @@
 
 struct question {
     STAILQ_ENTRY(question) link;
+    bool of_ranks;             /* it asks who its ranks are: */
+    struct ranks_found *ranks; /* the answer; NULL: no memory; else for its program: */
     struct seek_answer answer;
     size_t n;
     pid_t pid[];
@@ -78,51 +80,6 @@ static size_t read_work(const struct rootfs *root, const struct question *questi
     return n;
 }
 
-/* Opens the executable of a process: not what the path of the link says, which may be of another
- * mount namespace. Such a link leads out of any root: a recorded tree has nothing to open. */
-static int open_exe(const struct rootfs *root, pid_t pid)
-{
-    char path[64];
-
-    snprintf(path, sizeof(path), "proc/%d/exe", (int)pid);
-    return rootfs_is_machine(root)
-               ? openat(root->fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-               : -1;
-}
-
-/* Reads the link /proc/PID/exe. One that was replaced meanwhile keeps its name. */
-static bool read_link(const struct rootfs *root, struct worked *worked)
-{
-    static const char deleted[] = " (deleted)";
-    char path[64], *end;
-    ssize_t length;
-
-    snprintf(path, sizeof(path), "proc/%d/exe", (int)worked->pid);
-    length = readlinkat(root->fd, path, worked->exe, sizeof(worked->exe) - 1);
-    if (length <= 0)
-        return false;
-    worked->exe[length] = '\0';
-    end = (size_t)length > sizeof(deleted) ? worked->exe + length - (sizeof(deleted) - 1) : NULL;
-    if (end && strcmp(end, deleted) == 0)
-        *end = '\0';
-    return true;
-}
-
-/* Reads the executable, or the name of the process where that is all that may be read. */
-static void read_exe(const struct rootfs *root, struct worked *worked)
-{
-    char path[64], *name;
-
-    worked->exe[0] = '\0';
-    if (read_link(root, worked))
-        return;
-    snprintf(path, sizeof(path), "/proc/%d/comm", (int)worked->pid);
-    name = rootfs_read(root, path);
-    if (name)
-        snprintf(worked->exe, sizeof(worked->exe), "%.*s", (int)strcspn(name, "\n"), name);
-    free(name);
-}
-
 /* The work of all processes that run the same as this one. */
 static double work_of(const struct worked *worked, size_t n, const char *exe)
 {
@@ -163,7 +120,7 @@ static void hash_it(const struct rootfs *root, const struct worked *worked,
 
     hash[0] = '\0';
     if (worked->exe[0] != '/' || wire_program_interprets(worked->exe) ||
-        (fd = open_exe(root, worked->pid)) < 0)
+        (fd = process_exe_open(root, worked->pid)) < 0)
         return;
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     if (wire_program_hash(path, hash) < 0 || process_started(root, worked->pid) != worked->started)
@@ -181,7 +138,7 @@ static void look(const struct rootfs *root, struct question *question)
     if (n > LOOKED_AT)
         n = LOOKED_AT;
     for (size_t i = 0; i < n; i++)
-        read_exe(root, &worked[i]);
+        process_exe_read(root, worked[i].pid, worked[i].exe);
     most = choose(worked, n);
     if (most) {
         snprintf(question->answer.exe, sizeof(question->answer.exe), "%s", most->exe);
@@ -204,7 +161,10 @@ static void look_for_all(void *arg)
         }
         STAILQ_REMOVE_HEAD(&seeker->asked, link);
         worker_unlock(&seeker->worker);
-        look(seeker->root, question);
+        if (question->of_ranks)
+            question->ranks = ranks_look(seeker->root, question->pid, question->n);
+        else
+            look(seeker->root, question);
         worker_lock(&seeker->worker);
         STAILQ_INSERT_TAIL(&seeker->answered, question, link);
         worker_changed(&seeker->worker);
@@ -245,6 +205,7 @@ static void drop_all(struct questions *questions)
 
     while ((question = STAILQ_FIRST(questions))) {
         STAILQ_REMOVE_HEAD(questions, link);
+        free(question->ranks);
         free(question);
     }
 }
@@ -258,20 +219,11 @@ void seek_close(struct seeker *seeker)
     free(seeker);
 }
 
-bool seek_ask(struct seeker *seeker, uint64_t serial, const pid_t *pid, size_t n)
+/* Has a question wait for the thread, which takes it over. */
+static bool put(struct seeker *seeker, struct question *question)
 {
-    struct question *question;
     bool asked;
 
-    if (n > SEEK_PROCESSES)
-        n = SEEK_PROCESSES;
-    question = runs(seeker) ? calloc(1, sizeof(*question) + n * sizeof(*pid)) : NULL;
-    if (!question)
-        return false;
-    question->answer.serial = serial;
-    question->n = n;
-    if (n)
-        memcpy(question->pid, pid, n * sizeof(*pid));
     worker_lock(&seeker->worker);
     asked = seeker->waiting < SEEK_WAITING;
     if (asked) {
@@ -285,20 +237,69 @@ bool seek_ask(struct seeker *seeker, uint64_t serial, const pid_t *pid, size_t n
     return asked;
 }
 
-bool seek_take(struct seeker *seeker, struct seek_answer *answer)
+static bool ask_about(struct seeker *seeker, uint64_t serial, bool ranks, const pid_t *pid,
+                      size_t n)
 {
-    struct question *question;
+    struct question *question =
+        runs(seeker) ? calloc(1, sizeof(*question) + n * sizeof(*pid)) : NULL;
+
+    if (!question)
+        return false;
+    question->answer.serial = serial;
+    question->of_ranks = ranks;
+    question->n = n;
+    if (n)
+        memcpy(question->pid, pid, n * sizeof(*pid));
+    return put(seeker, question);
+}
+
+bool seek_ask(struct seeker *seeker, uint64_t serial, const pid_t *pid, size_t n)
+{
+    return ask_about(seeker, serial, false, pid, n < SEEK_PROCESSES ? n : SEEK_PROCESSES);
+}
+
+bool seek_ask_ranks(struct seeker *seeker, uint64_t serial, const pid_t *pid, size_t n)
+{
+    return ask_about(seeker, serial, true, pid, n < SEEK_RANKS_OF ? n : SEEK_RANKS_OF);
+}
+
+/* Takes the first answer of that kind out of the list; NULL: there is none. */
+static struct question *take(struct seeker *seeker, bool of_ranks)
+{
+    struct question *question = NULL;
 
     if (!seeker->running)
-        return false;
+        return NULL;
     worker_lock(&seeker->worker);
-    question = STAILQ_FIRST(&seeker->answered);
+    STAILQ_FOREACH(question, &seeker->answered, link)
+    if (question->of_ranks == of_ranks)
+        break;
     if (question) {
-        STAILQ_REMOVE_HEAD(&seeker->answered, link);
+        STAILQ_REMOVE(&seeker->answered, question, question, link);
         seeker->waiting--;
-        *answer = question->answer;
     }
     worker_unlock(&seeker->worker);
+    return question;
+}
+
+bool seek_take(struct seeker *seeker, struct seek_answer *answer)
+{
+    struct question *question = take(seeker, false);
+
+    if (question)
+        *answer = question->answer;
+    free(question);
+    return question != NULL;
+}
+
+bool seek_take_ranks(struct seeker *seeker, uint64_t *serial, struct ranks_found **found)
+{
+    struct question *question = take(seeker, true);
+
+    if (question) {
+        *serial = question->answer.serial;
+        *found = question->ranks;
+    }
     free(question);
     return question != NULL;
 }

@@ -25,9 +25,11 @@
 #include "packer/wire/wire.h"
 
 #define SEEK_PROCESSES 256 /* of a step that are read */
+#define SEEK_RANKS_OF 4096 /* the same, where ranks are looked for */
 #define SEEK_WAITING 64    /* steps that wait for the thread: others are asked for later */
 
 struct packer;
+struct ranks_found;
 struct rootfs;
 struct seeker;
 struct step;
@@ -49,8 +51,13 @@ void seek_close(struct seeker *seeker);
  * memory, or no thread. */
 bool seek_ask(struct seeker *seeker, uint64_t serial, const pid_t *pid, size_t n);
 
-/* Takes an answer that has come. False: there is none. */
+/* Asks who its ranks are (ranks_look.h). False: as above. */
+bool seek_ask_ranks(struct seeker *seeker, uint64_t serial, const pid_t *pid, size_t n);
+
+/* Takes an answer that has come: of programs, and of ranks, which the caller frees (NULL: there was
+ * no memory for them). False: there is none. */
 bool seek_take(struct seeker *seeker, struct seek_answer *answer);
+bool seek_take_ranks(struct seeker *seeker, uint64_t *serial, struct ranks_found **found);
 
 /* A step that was adopted has the program that an earlier berthd has found. */
 void seek_adopt(struct step *step);

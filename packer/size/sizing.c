@@ -11,6 +11,7 @@
 #include "packer/size/size.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/stand.h"
+#include "packer/wire/wire_program.h"
 
 /* ---- bounds ---- */
 
@@ -72,7 +73,9 @@ const char *sizing_reason(const struct step *step)
         return "left alone";
     if (step_is_shell(step))
         return "a shell is not sized, the steps it starts are";
-    if (step->late)
+    if (wire_program_launches(step->request.pin_by) && !step->body.ranks)
+        return "a launcher is not sized, the ranks that it starts are";
+    if (step->late && !step->body.ranks)
         return SIZE_LATE;
     if (step->size.verdict.refused)
         return "on fewer cores its program lost more speed than it may, within the last hour";

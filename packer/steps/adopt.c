@@ -44,6 +44,9 @@ enum adopt adopt_of(struct packer *packer, const struct step *step)
     for (size_t i = 0; adopt == ADOPT_OTHER && i < step->body.ntasks; i++)
         if (is_task(packer, step, &step->body.task[i], &list))
             adopt = ADOPT_SAME;
+    for (size_t i = 0; adopt == ADOPT_OTHER && i < step->nregistered; i++)
+        if (is_task(packer, step, &step->registered[i], &list)) /* whose ranks are over */
+            adopt = ADOPT_SAME;
     free(list.pid);
     return adopt;
 }

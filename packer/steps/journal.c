@@ -76,6 +76,7 @@ static const struct json_field step_fields[] = {
     JSON_FIELD(struct step, "reason", enacted.reason, OPTIONAL),
     JSON_CHOICE(struct step, "released", released, OPTIONAL, step_released_name),
     JSON_FIELD(struct step, "away", enacted.away, OPTIONAL),
+    JSON_FIELD(struct step, "unread", enacted.unread, OPTIONAL),
     JSON_FIELD(struct step, "sliced", inside.sliced, OPTIONAL),
     JSON_FIELD(struct step, "slices_ms", inside.given_ms, OPTIONAL),
     JSON_FIELD(struct step, "shuffled", inside.shuffled, OPTIONAL),
@@ -142,25 +143,37 @@ static struct json_object *run_entry(const char *op, const struct packer *packer
 
 /* Who the tasks are (the registration may have told other numbers of them), where they were, what
  * sizing left of it, if it took any, and their parts of that, if they share cores. */
-static void add_tasks(struct json_object *object, const struct enforce_step *body)
+static void add_tasks(struct json_object *object, size_t n, const struct enforce_task *task)
 {
-    const struct enforce_task *task = body->task;
     bool sized = false, shared = false;
 
-    for (size_t i = 0; i < body->ntasks; i++) {
+    for (size_t i = 0; i < n; i++) {
         sized |= !cpus_equal(&task[i].sized, &task[i].home);
         shared |= !cpus_equal(&task[i].use, &task[i].sized) && !cpus_empty(&task[i].use);
     }
-    json_add(object, "pids", json_new_list(body->ntasks, &pid_item, &task->pid, sizeof(*task)));
-    json_add(object, "started",
-             json_new_list(body->ntasks, &started_item, &task->started, sizeof(*task)));
-    json_add(object, "homes", json_new_list(body->ntasks, &cpus_item, &task->home, sizeof(*task)));
+    json_add(object, "pids", json_new_list(n, &pid_item, &task->pid, sizeof(*task)));
+    json_add(object, "started", json_new_list(n, &started_item, &task->started, sizeof(*task)));
+    json_add(object, "homes", json_new_list(n, &cpus_item, &task->home, sizeof(*task)));
     if (sized)
-        json_add(object, "uses",
-                 json_new_list(body->ntasks, &cpus_item, &task->sized, sizeof(*task)));
+        json_add(object, "uses", json_new_list(n, &cpus_item, &task->sized, sizeof(*task)));
     if (shared)
-        json_add(object, "parts",
-                 json_new_list(body->ntasks, &cpus_item, &task->use, sizeof(*task)));
+        json_add(object, "parts", json_new_list(n, &cpus_item, &task->use, sizeof(*task)));
+}
+
+/* The tasks that Slurm has started, and the ranks that are the step's tasks now. */
+static void add_body(struct json_object *object, const struct step *step)
+{
+    struct json_object *ranks;
+
+    if (!step->registered) {
+        add_tasks(object, step->body.ntasks, step->body.task);
+        return;
+    }
+    add_tasks(object, step->nregistered, step->registered);
+    ranks = json_object_new_object();
+    if (ranks)
+        add_tasks(ranks, step->body.ntasks, step->body.task);
+    json_add(object, "ranks", ranks);
 }
 
 /* Adds which threads the program has bound, and to what (enact/bindings.h). */
@@ -216,7 +229,7 @@ static struct json_object *start_entry(const struct step *step)
     json_add(entry, "request", request);
     json_write(entry, step_fields, step);
     if (errno != ENOMEM) {
-        add_tasks(json_object_object_get(entry, "body"), &step->body);
+        add_body(json_object_object_get(entry, "body"), step);
         add_masks(json_object_object_get(entry, "body"), &step->body.masks);
     }
     return entry_whole(entry);
@@ -384,16 +397,14 @@ int journal_compact(struct packer *packer, bool now, struct berth_error *err)
 /* ---- reading it back ---- */
 
 /* Reads the tasks' parts of the cores that they share; none where nothing is said of that. */
-static int load_parts(struct json_object *object, struct enforce_step *body,
+static int load_parts(struct json_object *object, size_t n, struct enforce_task *task,
                       struct berth_error *err)
 {
     struct json_object *parts = json_object_object_get(object, "parts");
-    struct enforce_task *task = body->task;
 
-    if (parts &&
-        json_get_list(parts, "parts", body->ntasks, &cpus_item, &task->use, sizeof(*task), err) < 0)
+    if (parts && json_get_list(parts, "parts", n, &cpus_item, &task->use, sizeof(*task), err) < 0)
         return -1;
-    for (size_t i = 0; parts && i < body->ntasks; i++)
+    for (size_t i = 0; parts && i < n; i++)
         if (cpus_empty(&task[i].use) || !cpus_subset(&task[i].use, &task[i].home))
             return berth_error_set(err, "parts[%zu]: not of its home", i);
     return 0;
@@ -401,14 +412,12 @@ static int load_parts(struct json_object *object, struct enforce_step *body,
 
 /* Reads who the tasks are and when they began (a berth before this one did not say it), where they
  * were, and what of it they use: all, where sizing took nothing. */
-static int load_tasks(struct json_object *object, struct enforce_step *body,
+static int load_tasks(struct json_object *object, size_t n, struct enforce_task *task,
                       struct berth_error *err)
 {
     struct json_object *pids = json_object_object_get(object, "pids");
     struct json_object *started = json_object_object_get(object, "started");
     struct json_object *uses = json_object_object_get(object, "uses");
-    struct enforce_task *task = body->task;
-    size_t n = body->ntasks;
 
     if ((pids && json_get_list(pids, "pids", n, &pid_item, &task->pid, sizeof(*task), err) < 0) ||
         (started && json_get_list(started, "started", n, &started_item, &task->started,
@@ -425,7 +434,7 @@ static int load_tasks(struct json_object *object, struct enforce_step *body,
         task[i].cpus = task[i].home;
         task[i].use = task[i].sized;
     }
-    return load_parts(object, body, err);
+    return load_parts(object, n, task, err);
 }
 
 /* Reads which threads the program had bound; none where nothing is said of that. */
@@ -453,6 +462,36 @@ static int load_masks(struct json_object *object, struct enforce_masks *masks,
     return 0;
 }
 
+/* Reads the ranks that are the step's tasks, beside those that Slurm has started. */
+static int load_ranks(struct json_object *object, struct step *step, struct berth_error *err)
+{
+    struct json_object *pids = json_object_object_get(object, "pids");
+    size_t n = json_object_is_type(pids, json_type_array) ? json_object_array_length(pids) : 0;
+    struct enforce_task *task = calloc(n + 1, sizeof(*task));
+
+    if (!task)
+        return berth_no_memory(err);
+    if (n == 0 || load_tasks(object, n, task, err) < 0) {
+        free(task);
+        return n ? berth_error_before(err, "ranks.") : berth_error_set(err, "ranks.pids: none");
+    }
+    step->registered = step->body.task;
+    step->nregistered = step->body.ntasks;
+    step->body.task = task;
+    step->body.ntasks = n;
+    step->body.ranks = true;
+    return 0;
+}
+
+static int load_body(struct json_object *object, struct step *step, struct berth_error *err)
+{
+    struct json_object *ranks = json_object_object_get(object, "ranks");
+
+    if (load_tasks(object, step->body.ntasks, step->body.task, err) < 0)
+        return -1;
+    return ranks ? load_ranks(ranks, step, err) : 0;
+}
+
 static int fill_step(struct json_object *entry, struct step *step, struct berth_error *err)
 {
     struct json_object *body;
@@ -460,7 +499,7 @@ static int fill_step(struct json_object *entry, struct step *step, struct berth_
     if (json_read(entry, step_fields, step, err) < 0)
         return -1;
     body = json_object_object_get(entry, "body");
-    return load_tasks(body, &step->body, err) < 0 || load_masks(body, &step->body.masks, err) < 0
+    return load_body(body, step, err) < 0 || load_masks(body, &step->body.masks, err) < 0
                ? berth_error_before(err, "body.")
                : 0;
 }

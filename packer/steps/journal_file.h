@@ -37,8 +37,8 @@ int journal_file_append(struct journal_file *journal, struct json_object *entry,
 int journal_file_rewrite(struct journal_file *journal, size_t n, struct json_object *const *entry,
                          struct berth_error *err);
 
-/* Is the file at its path still the one that is written to? Not when somebody has removed it: then the
- * next berthd would find nothing. */
+/* Is the file at its path still the one that is written to? Not when somebody has removed it: then
+ * the next berthd would find nothing. */
 bool journal_file_is_there(const struct journal_file *journal);
 
 /* Bytes in the file now: the caller rewrites when it grew large. */

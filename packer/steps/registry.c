@@ -65,7 +65,7 @@ static const unsigned TABLE(edges, STEP_STATES) = {
     ROW(STEP_NEW) = TO(STEP_PLACED) | TO(STEP_OBSERVED) | TO(STEP_LEFT) | TO(STEP_ENDED),
     ROW(STEP_PLACED) = TO(STEP_FAILED) | TO(STEP_LEFT) | TO(STEP_ENDED),
     ROW(STEP_OBSERVED) = TO(STEP_LEFT) | TO(STEP_ENDED),
-    ROW(STEP_LEFT) = TO(STEP_ENDED),
+    ROW(STEP_LEFT) = TO(STEP_PLACED) | TO(STEP_ENDED),
     ROW(STEP_FAILED) = TO(STEP_ENDED),
     ROW(STEP_ENDED) = 0,
 };
@@ -86,6 +86,8 @@ static void step_free(struct step *step)
     free(step->request.kept);
     free(step->body.task);
     enforce_masks_free(&step->body.masks);
+    free(step->registered);
+    free(step->ranks.rank);
     free(step->counts);
     free(step->bill.running);
     memory_origin_release(step->inside.deal.origin);
@@ -382,8 +384,8 @@ void registry_drop(struct registry *registry, struct step *step)
 
 bool step_is_shell(const struct step *step)
 {
-    return step->request.id.step == WIRE_STEP_BATCH ||
-           step->request.id.step == WIRE_STEP_INTERACTIVE;
+    return !step->body.ranks && (step->request.id.step == WIRE_STEP_BATCH ||
+                                 step->request.id.step == WIRE_STEP_INTERACTIVE);
 }
 
 bool step_movable(const struct step *step)

@@ -7,6 +7,7 @@
  *     new -> placed | observed | left -> ended        placed -> failed -> ended
  *
  *                                                  placed | observed -> left (released)
+ *                                                  left -> placed (its ranks are known)
  *
  * placed: berth decides where it stands. observed: decided, recorded, not touched. left: berth
  * keeps off (hand-bound, not opted in, released, ...). failed: could not be verified, put back,
@@ -29,6 +30,7 @@
 #include "packer/profiles/profiles.h"
 #include "packer/steps/programs.h"
 #include "packer/wire/wire.h"
+#include "packer/wire/wire_calls.h"
 
 enum step_state {
     STEP_NEW,
@@ -73,6 +75,32 @@ struct step_seek {
     bool found, mixed;    /* it is known; several programs took turns: it is none */
     unsigned rest, apart; /* windows until the next look, and between the last two */
     char seen[128];       /* the end of the path that was found last */
+};
+
+/* A rank of an MPI program that a launcher has started in the step. */
+struct step_rank {
+    pid_t pid;
+    uint64_t started; /* ticks since boot: with the pid, who it is */
+    struct cpus cpus; /* where its main thread may run */
+};
+
+#define STEP_LAUNCHER_MAX 32
+
+/* Its ranks, where launchers start some in it (observe/ranks.h). */
+struct step_ranks {
+    bool asked;                       /* somebody is looking: */
+    double asked_s;                   /* since then (CLOCK_MONOTONIC); */
+    double due_s;                     /* when the next look is due */
+    double apart_s;                   /* between two looks, while there is no rank */
+    uint64_t heard;                   /* looks that have told something */
+    char launcher[STEP_LAUNCHER_MAX]; /* who has started them; "": there is none */
+    struct wire_calls calls;          /* what their executables say of themselves */
+    size_t n;
+    struct step_rank *rank; /* [n], as the last look has found them, in the order of their starts */
+    bool steady;            /* so they were at the look before it */
+    bool busy;              /* something else in the step has worked meanwhile, */
+    double others_ns;       /* the CPU time of which was this, at: */
+    double at_s;            /* CLOCK_MONOTONIC */
 };
 
 struct step_class {
@@ -236,6 +264,9 @@ struct step_enacted {
     uint64_t shared;        /* share.changes that its tasks have followed */
     uint64_t moves;         /* times it was moved */
     unsigned undone;        /* looks in a row that found its binding undone (bindings.h) */
+    bool unread;            /* it is left only since nobody knows what it starts (ranks_care.h) */
+    uint64_t ranks_heard;   /* ranks.heard that it has followed */
+    char ranks_why[160];    /* why its ranks are not placed one by one; "": they are, or none is */
     double lately, moved_s; /* step_moved_lately() as of its last move, and CLOCK_MONOTONIC then */
     char reason[384];
 };
@@ -376,6 +407,7 @@ struct step {
     struct step_class class;
     struct step_knowledge knowledge;
     struct step_seek seek;
+    struct step_ranks ranks;
     size_t program; /* its number (programs.h); PROGRAM_NONE: it has no key */
     size_t slot;    /* what it is to the models (forecast.h); 0: idle */
     struct step_size size;
@@ -390,8 +422,10 @@ struct step {
     struct step_inside inside;
     struct step_use use;
     struct step_bill bill;
-    struct step_counts *counts; /* observe/window.h; NULL: nothing is counted */
-    struct enforce_step body;   /* cgroup, homes and tasks */
+    struct step_counts *counts;      /* observe/window.h; NULL: nothing is counted */
+    struct enforce_step body;        /* cgroup, homes and tasks */
+    struct enforce_task *registered; /* while its tasks are ranks, those that Slurm has started; */
+    size_t nregistered;              /* [so many]; else NULL (rank_tasks.h) */
 };
 
 TAILQ_HEAD(step_list, step);
@@ -484,8 +518,9 @@ void registry_manage(struct registry *registry);
 /* May the step stand on CPUs of these NUMA nodes? */
 bool step_may_use(const struct step *step, const struct cpus *nodes);
 
-bool step_is_shell(const struct step *step); /* batch script or interactive shell */
-bool step_movable(const struct step *step);  /* berth decides where it stands */
+bool step_is_shell(
+    const struct step *step); /* batch script or interactive shell, and no ranks are its tasks */
+bool step_movable(const struct step *step); /* berth decides where it stands */
 
 /* Returns how often the step was moved of late: each move counts 1, and half as much after
  * STEP_REST_S. */

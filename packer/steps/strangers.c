@@ -241,16 +241,22 @@ static void visit_running(const struct slurm_job *job, struct wire_step_id id, c
     running->any = running->any || slurm_step_life(running->enforce, job, dir, &cpus) == SLURM_RUNS;
 }
 
-/* Does a task of the step run on? It may have ended, or be stopped. */
-static bool runs(const struct packer *packer, const struct step *step)
+static bool any_runs(const struct packer *packer, size_t n, const struct enforce_task *task)
 {
     struct process_stat stat;
 
-    for (size_t i = 0; i < step->body.ntasks; i++)
-        if (process_stat_get(&packer->root, step->body.task[i].pid, &stat) == 0 && !stat.zombie &&
-            !stat.stopped && stat.started == step->body.task[i].started)
+    for (size_t i = 0; i < n; i++)
+        if (process_stat_get(&packer->root, task[i].pid, &stat) == 0 && !stat.zombie &&
+            !stat.stopped && stat.started == task[i].started)
             return true;
     return false;
+}
+
+/* Does a task of the step run on? It may have ended, or be stopped. */
+static bool runs(const struct packer *packer, const struct step *step)
+{
+    return any_runs(packer, step->body.ntasks, step->body.task) ||
+           any_runs(packer, step->nregistered, step->registered);
 }
 
 /* Have these CPUs been taken from a job of the pool? Else Slurm lets jobs share them, or the job

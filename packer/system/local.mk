@@ -8,6 +8,7 @@ libpacker_la_SOURCES += \
 	packer/system/plugin_file.c packer/system/plugin_file.h \
 	packer/system/prefetchers.c packer/system/prefetchers.h \
 	packer/system/process.c packer/system/process.h \
+	packer/system/process_exe.c packer/system/process_exe.h \
 	packer/system/process_table.c packer/system/process_table.h \
 	packer/system/process_watch.c packer/system/process_watch.h \
 	packer/system/rootfs.c packer/system/rootfs.h \

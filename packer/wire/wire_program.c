@@ -48,6 +48,24 @@ bool wire_program_starts_others(const char *path)
     return find_starter(path) != NULL;
 }
 
+#define COMM_MAX 15 /* bytes of a process's name */
+
+bool wire_program_launches(const char *path)
+{
+    static const char *const names[] = {
+        "mpirun",       "mpiexec",           "mpirun.openmpi", "mpiexec.openmpi",
+        "mpirun.mpich", "mpiexec.mpich",     "mpiexec.hydra",  "orterun",
+        "orted",        "prterun",           "prted",          "hydra_pmi_proxy",
+        "pmi_proxy",    "hydra_bstrap_proxy"};
+    const char *name = wire_program_name(path);
+    size_t length = strlen(name) == COMM_MAX ? COMM_MAX : PATH_MAX;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strncmp(name, names[i], length) == 0)
+            return true;
+    return false;
+}
+
 static bool is_interpreter(const char *path, unsigned flags, bool with)
 {
     const struct starter *starter = find_starter(path);

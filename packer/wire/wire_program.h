@@ -53,6 +53,10 @@ void wire_program_identify(const struct wire_program *program, const char *path,
  * under its own path and content says nothing of them. */
 bool wire_program_starts_others(const char *path);
 
+/* Is it what starts the ranks of an MPI program, or, on each node, what mpirun has start them
+ * there? A name that the kernel has cut to 15 bytes will do. */
+bool wire_program_launches(const char *path);
+
 /* Returns the last part of a path. */
 const char *wire_program_name(const char *path);
 

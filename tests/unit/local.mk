@@ -112,6 +112,7 @@ unit_programs = \
 	tests/unit/enact/test_enact \
 	tests/unit/enact/test_memory_follow \
 	tests/unit/enact/test_offline \
+	tests/unit/enact/test_ranks_care \
 	tests/unit/enact/test_release \
 	tests/unit/enact/test_replace \
 	tests/unit/enact/test_thermal \
@@ -206,6 +207,7 @@ unit_programs = \
 	tests/unit/models/tasks/test_throttle_run \
 	tests/unit/observe/test_classify \
 	tests/unit/observe/test_learn \
+	tests/unit/observe/test_ranks_look \
 	tests/unit/observe/test_seek \
 	tests/unit/observe/test_slowdown \
 	tests/unit/observe/test_usage \
@@ -276,6 +278,7 @@ unit_programs = \
 	tests/unit/steps/test_pairs \
 	tests/unit/steps/test_pool \
 	tests/unit/steps/test_programs \
+	tests/unit/steps/test_rank_tasks \
 	tests/unit/steps/test_registry \
 	tests/unit/steps/test_stepd \
 	tests/unit/steps/test_strangers \

@@ -162,7 +162,8 @@ static void test_explanation(void **state)
     assert_keys(
         object,
         "id state was started_at ended_at exit_status request identity profile class size place "
-        "enforce replace thermal memory faithful tranquil shuffle adapt follow throttle flex locks "
+        "enforce ranks replace thermal memory faithful tranquil shuffle adapt follow throttle flex "
+        "locks "
         "prefetch observe "
         "bill slowdown");
     assert_field(object, "was", "null");

@@ -13,6 +13,7 @@
 #include "packer/enact/enact.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
+#include "packer/steps/rank_tasks.h"
 
 static int open_plain(void **state)
 {
@@ -86,6 +87,35 @@ static void test_start(void **state)
     assert_int_equal(step->body.stepd_started, 99);
     assert_int_equal(step->body.task[0].started, 0);
     assert_int_equal(step->body.task[1].started, 12345678901);
+}
+
+/* Ranks that are a step's tasks come back, and so do the tasks that Slurm has started. */
+static void test_ranks(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = put(f, 1);
+    const struct step_rank rank[] = {{.pid = 700, .started = 7, .cpus = cpus_of("3")},
+                                     {.pid = 701, .started = 8, .cpus = cpus_of("0")},
+                                     {.pid = 702, .started = 9, .cpus = cpus_of("2")}};
+
+    step->enacted.unread = true;
+    assert_int_equal(rank_tasks_take(step, rank, 3), 0);
+    assert_int_equal(journal_start(&f->packer, step, NULL), 0);
+    load_well(f);
+    step = find(f, 1, 0);
+    assert_non_null(step);
+    assert_true(step->enacted.unread);
+    assert_true(rank_tasks_are(step, rank, 3));
+    assert_cpus(&step->body.task[0].home, "3");
+    assert_cpus(&step->body.task[2].cpus, "2");
+    assert_int_equal(step->body.task[1].started, 8);
+    rank_tasks_drop(step);
+    assert_int_equal(step->body.ntasks, 2);
+    assert_cpus(&step->body.task[1].home, "2-3");
+    assert_int_equal(step->body.task[1].started, 12345678901);
+    assert_int_equal(journal_start(&f->packer, step, NULL), 0);
+    load_well(f);
+    assert_false(find(f, 1, 0)->body.ranks);
 }
 
 /* In the journal, the first `is` becomes `other`, which is as long. */
@@ -440,6 +470,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test(test_start),
+        test(test_ranks),
         test(test_dealt),
         test(test_start_of_an_older_berth),
         test(test_end),

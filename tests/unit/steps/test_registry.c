@@ -44,7 +44,7 @@ static void test_edges(void **state)
             {[STEP_PLACED] = true, [STEP_OBSERVED] = true, [STEP_LEFT] = true, [STEP_ENDED] = true},
         [STEP_PLACED] = {[STEP_FAILED] = true, [STEP_LEFT] = true, [STEP_ENDED] = true},
         [STEP_OBSERVED] = {[STEP_LEFT] = true, [STEP_ENDED] = true},
-        [STEP_LEFT] = {[STEP_ENDED] = true},
+        [STEP_LEFT] = {[STEP_PLACED] = true, [STEP_ENDED] = true},
         [STEP_FAILED] = {[STEP_ENDED] = true},
     };
     struct step step;
