@@ -11,6 +11,10 @@
 #include "packer/steps/stand.h"
 #include "packer/system/process.h"
 
+/* The cpuset of ranks has always their home, for their launcher: who cannot be watched stays there.
+ */
+static const char too_many[] = "its ranks have more threads than are looked at";
+
 /* A step that is read: `now` is an affinity that was found, `stand` what was expected. */
 struct reading {
     const struct packer *packer;
@@ -225,6 +229,11 @@ bool bindings_read(struct packer *packer, const struct pool *pool, struct step *
         return true;
     reading_begin(&reading, packer, pool, step);
     rc = enforce_each_mask(&packer->enforce, &step->body, BINDINGS_THREADS, visit, &reading);
+    if (rc == 1 && step->body.ranks) {
+        enforce_masks_free(&reading.masks);
+        snprintf(why, 128, "%s", too_many);
+        return false;
+    }
     step->body.wide = rc == 0 && !reading.no_memory;
     if (!step->body.wide)
         reading.masks.n = 0;
@@ -304,6 +313,8 @@ static bool narrow(struct packer *packer, struct step *step)
     struct berth_error err;
     int rc;
 
+    if (step->body.ranks)
+        return leave(packer, step, too_many);
     step->body.wide = false;
     rc = packer->enforce.way->apply(&packer->enforce, &step->body, &err);
     if (rc == 1 && packer->wake)
