@@ -659,6 +659,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
 
     if (journal_load(packer, err) < 0 && set_aside(packer, err) < 0)
         return -1;
+    adopt_places(packer);
     inside_resume(packer);
     release_leave(packer);
     TAILQ_FOREACH(step, &packer->steps.live, link) bill_begin(packer, step, true);

@@ -21,6 +21,7 @@ struct reading {
     const struct pool *pool;
     const struct enforce_step *body;
     bool sets;          /* threads that are bound to nothing get what they had */
+    bool shuffled;      /* parts of where it stands are berth's own doing (inside/shuffle.c) */
     struct cpus bounds; /* where it stands */
     struct cpus all;    /* all that it can have: its home, too */
     struct enforce_masks masks;
@@ -58,7 +59,8 @@ static void stands_on(const struct packer *packer, const struct pool *pool,
 static void reading_begin(struct reading *reading, const struct packer *packer,
                           const struct pool *pool, const struct step *step)
 {
-    *reading = (struct reading){.packer = packer, .pool = pool, .body = &step->body};
+    *reading = (struct reading){
+        .packer = packer, .pool = pool, .body = &step->body, .shuffled = step->inside.shuffled};
     stands_on(packer, pool, &step->body, &reading->bounds);
     reading->all = reading->bounds;
     cpus_or(&reading->all, &step->body.step_home);
@@ -87,8 +89,11 @@ static void home_of(const struct reading *reading, const struct cpus *now, struc
 static void note_binding(struct reading *reading, pid_t tid, const struct cpus *now,
                          const struct cpus *home)
 {
-    struct enforce_mask *mask = enforce_masks_add(&reading->masks, tid);
+    struct enforce_mask *mask;
 
+    if (reading->shuffled)
+        return;
+    mask = enforce_masks_add(&reading->masks, tid);
     if (!mask) {
         reading->no_memory = true;
         return;

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "packer/steps/stand.h"
 #include "packer/system/process.h"
 
 /* Was the process there when the step was registered? A tick is for the clocks' roundings. */
@@ -49,4 +50,16 @@ enum adopt adopt_of(struct packer *packer, const struct step *step)
             adopt = ADOPT_SAME;
     free(list.pid);
     return adopt;
+}
+
+void adopt_places(struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        step->body.wide = step_movable(step);
+        for (size_t i = 0; step_movable(step) && i < step->body.ntasks; i++)
+            stand_image(packer, &packer->pool, &step->body.task[i].use, &step->body.task[i].cpus);
+    }
 }

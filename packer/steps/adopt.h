@@ -15,4 +15,8 @@ enum adopt { ADOPT_SAME, ADOPT_OTHER, ADOPT_NOBODY };
  * must have been there when the step was registered. ADOPT_NOBODY: no process is left of it. */
 enum adopt adopt_of(struct packer *packer, const struct step *step);
 
+/* The tasks of the journal's steps stand where the permutation puts them; in a wide cpuset, as far
+ * as the steps have few threads. */
+void adopt_places(struct packer *packer);
+
 #endif

@@ -12,7 +12,6 @@
 #include "packer/base/json_fields.h"
 #include "packer/base/log.h"
 #include "packer/steps/effect.h"
-#include "packer/steps/stand.h"
 
 #define COMPACT_BYTES (1 << 20)
 
@@ -683,27 +682,12 @@ static int load_entry(struct json_object *entry, void *arg)
     return loading->rc;
 }
 
-/* The tasks stand where the permutation puts them; as far as they have few threads, in a wide
- * cpuset. */
-static void stand_as_read(struct packer *packer)
-{
-    struct step *step;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    {
-        step->body.wide = step_movable(step) && packer->enforce.way->touches;
-        for (size_t i = 0; step_movable(step) && i < step->body.ntasks; i++)
-            stand_image(packer, &packer->pool, &step->body.task[i].use, &step->body.task[i].cpus);
-    }
-}
-
 int journal_load(struct packer *packer, struct berth_error *err)
 {
     struct loading loading = {.packer = packer, .err = err};
 
     if (journal_file_replay(packer->journal, load_entry, &loading, err) < 0)
         return -1;
-    stand_as_read(packer);
     return loading.rc;
 }
 

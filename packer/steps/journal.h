@@ -35,8 +35,8 @@ int journal_registers(struct packer *packer, struct berth_error *err);
 int journal_compact(struct packer *packer, bool now, struct berth_error *err);
 
 /* Read the journal into the registry and the pool (both empty before), and the
- * runs that are asked for. Steps come back in the state they were journaled in, their tasks where
- * the pool has them, not yet verified to be alive. */
+ * runs that are asked for. Steps come back in the state they were journaled in, their tasks at home
+ * (adopt_places() has them where they stand), not yet verified to be alive. */
 int journal_load(struct packer *packer, struct berth_error *err);
 
 /* After a load that failed with `err`: log it, keep the journal as journal.bad for whoever wants to

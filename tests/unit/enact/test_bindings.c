@@ -20,6 +20,7 @@
 #include "packer/enact/bindings.h"
 #include "packer/enact/enact.h"
 #include "packer/enact/rearrange.h"
+#include "packer/steps/adopt.h"
 #include "packer/steps/journal.h"
 #include "packer/system/process.h"
 #include "tests/unit/common/folder.h"
@@ -97,6 +98,7 @@ static void test_a_part_has_its_image(void **state)
     assert_true(step->body.wide);
     fixture_restart(f);
     assert_int_equal(journal_load(&f->packer, &err), 0);
+    adopt_places(&f->packer);
     step = fixture_step(f, 1, 0);
     assert_cpus(&step->body.task[0].cpus, "2-3");
     assert_cpus(&only_mask(step)->home, "1");

@@ -414,17 +414,18 @@ static void test_kill_elsewhere(void **state)
     struct fixture *f = *state;
     struct wire_register request = fixture_request(1, 0, "2-3", "2-3", 1, "p");
     struct berth_error err = {""};
-    struct step *step;
+    struct step *step, *other;
 
-    step = fixture_run(f, 2, "0-1", "other"); /* so that these cores are in the pool */
-    step->body.task[0].pid = child;
-    assert_int_equal(journal_start(&f->packer, step, &err), 0);
+    other = fixture_run(f, 2, "0-1", "other"); /* so that these cores are in the pool */
     request.options.shuffle = true;
     step = fixture_start(f, request);
-    step->body.task[0].pid = child;
+    f->way.touches = false; /* there are no such CPUs, maybe, to be bound to */
     for (long core = 0; core < 4; core += 2)
         fixture_exchange(f, (size_t)core, (size_t)core + 1);
+    f->way.touches = true;
     assert_cpus(&step->body.task[0].cpus, "0-1");
+    other->body.task[0].pid = step->body.task[0].pid = child; /* which is there, on this machine */
+    assert_int_equal(journal_start(&f->packer, other, &err), 0);
     for (size_t i = 0; i < THREADS; i++)
         set(i, i % 2 ? "1" : "0");
     step->inside.shuffled = true;
@@ -543,8 +544,7 @@ int main(void)
                                        TEST(test_end),
                                        TEST(test_journal),
                                        TEST(test_refused),
-                                       cmocka_unit_test_setup_teardown(test_openmp,
-                                                                       begin, end),
+                                       cmocka_unit_test_setup_teardown(test_openmp, begin, end),
                                        cmocka_unit_test_setup_teardown(test_kill_elsewhere,
                                                                        begin_elsewhere, end)};
     int failed = cmocka_run_group_tests(pure, NULL, NULL);

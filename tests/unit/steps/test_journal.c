@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "packer/enact/enact.h"
+#include "packer/steps/adopt.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
 #include "packer/steps/rank_tasks.h"
@@ -279,6 +280,7 @@ static void test_parts(void **state)
     step = find(f, 1, 0);
     assert_cpus(&step->body.task[1].sized, "2-3");
     assert_cpus(&step->body.task[1].use, "2");
+    adopt_places(&f->packer);
     assert_cpus(&step->body.task[1].cpus, "2");
 }
 
