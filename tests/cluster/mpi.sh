@@ -14,7 +14,7 @@ tracing_start() {
 mpi() {
     command -v mpirun.openmpi >/dev/null || skip "no Open MPI"
     [ ! -x "$BUILD/tests/cluster/rank" ] || cp "$BUILD/tests/cluster/rank" "$CLUSTER/bin/"
-    [ -x "$CLUSTER/bin/rank" ] || mpicc.openmpi -O1 -o "$CLUSTER/bin/rank" "$TESTS/cluster/rank.c" >"$CLUSTER/out/compiler" 2>&1 ||
+    [ -x "$CLUSTER/bin/rank" ] || mpicc.openmpi -O1 -D_GNU_SOURCE -o "$CLUSTER/bin/rank" "$TESTS/cluster/rank.c" >"$CLUSTER/out/compiler" 2>&1 ||
         skip "mpicc: $(head -n 1 "$CLUSTER/out/compiler")"
     daemon_stop berthd
     berthd_conf move=known "$@"

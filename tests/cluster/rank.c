@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* rank NAME - a rank of an MPI program: it computes until there is a file NAME.stop, and says in NAME.RANK where it may run,
- * at its beginning and whenever that changes. */
-#define _GNU_SOURCE
+/* rank NAME - a rank of an MPI program: it computes until there is a file NAME.stop, and says in
+ * NAME.RANK where it may run, at its beginning and whenever that changes. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+static volatile double sum; /* work */
 
 static void say(FILE *out, char last[256])
 {
@@ -26,7 +27,6 @@ static void say(FILE *out, char last[256])
 int main(int argc, char **argv)
 {
     char path[512], stop[512], last[256] = "";
-    volatile double sum = 0;
     int rank;
     FILE *out;
 

@@ -35,9 +35,9 @@ compiler_said() {
 program() {
     local clang mpi
     case $1 in
-    threads | binds) built "$1" gcc -O2 "$SOURCE/$1.c" -pthread ;;
+    threads | binds) built "$1" gcc -O2 -D_GNU_SOURCE "$SOURCE/$1.c" -pthread ;;
     linked)
-        built libwork.so gcc -O2 -shared -fPIC -Dmain=work "$SOURCE/binds.c" -pthread &&
+        built libwork.so gcc -O2 -D_GNU_SOURCE -shared -fPIC -Dmain=work "$SOURCE/binds.c" -pthread &&
             built linked gcc -O2 "$SOURCE/linked.c" -L"$CLUSTER/bin" -lwork -Wl,-rpath,"$CLUSTER/bin"
         ;;
     static) built static gcc -O2 -static "$SOURCE/threads.c" -pthread ;;

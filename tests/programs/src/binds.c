@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* binds FOLDER - remembers its CPUs when it begins, and binds a late thread to one of them (wait.h). */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 
