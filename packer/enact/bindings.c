@@ -30,16 +30,13 @@ struct reading {
     struct cpus astray_to;
 };
 
-/* What the step may use of its home: all of it, or what sizing has left. */
+/* What the step's tasks use of its home: its cpuset has the image of no more, wherever it stands.
+ */
 static void own_cpus(const struct enforce_step *body, struct cpus *own)
 {
-    struct cpus home, use;
-
-    cpus_zero(&use);
+    cpus_zero(own);
     for (size_t i = 0; i < body->ntasks; i++)
-        cpus_or(&use, &body->task[i].use);
-    enforce_union(body, ENFORCE_HOME, &home);
-    *own = cpus_equal(&use, &home) ? body->step_home : use;
+        cpus_or(own, &body->task[i].use);
 }
 
 /* Where the step stands: the image of all that Slurm gave, unless its tasks have less. What they

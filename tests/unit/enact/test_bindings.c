@@ -131,6 +131,34 @@ static void test_what_is_taken_away_is_not_missed(void **state)
     fixture_close(f);
 }
 
+/* A thread that is bound to CPUs of its step which no task has stands elsewhere where a task does:
+ * the step's cpuset has no others. */
+static void test_a_part_that_no_task_has(void **state)
+{
+    pid_t pid = start_bound("0-1"); /* before the journal is locked */
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+    struct enforce_mask *mask;
+    struct cpus bounds;
+    struct step *step;
+
+    (void)state;
+    fixture_paper(f);
+    step = register_process(f, 1, "0-1", pid);
+    step->body.task[0].home = step->body.task[0].use = step->body.task[0].sized = cpus_of("0");
+    fixture_run(f, 2, "2-3", NULL);
+    f->way.touches = false; /* nobody is really moved */
+    fixture_exchange(f, 0, 2);
+    fixture_exchange(f, 1, 3);
+    mask = enforce_masks_add(&step->body.masks, pid);
+    mask->home = cpus_of("0-1");
+    bindings_image(&f->packer, step);
+    enforce_bounds(&step->body, &bounds);
+    assert_cpus(&mask->cpus, "2");
+    assert_true(cpus_subset(&mask->cpus, &bounds));
+    stop(pid);
+    fixture_close(f);
+}
+
 /* It has its own back later, though nothing of its affinity tells that it is bound meanwhile. */
 static void test_what_was_taken_away_comes_back(void **state)
 {
@@ -374,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_part_has_its_image),
         cmocka_unit_test(test_what_is_taken_away_is_not_missed),
+        cmocka_unit_test(test_a_part_that_no_task_has),
         cmocka_unit_test(test_what_was_taken_away_comes_back),
         cmocka_unit_test_setup_teardown(test_bound_at_random_while_it_is_moved, open_node,
                                         close_node),
