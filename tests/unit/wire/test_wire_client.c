@@ -224,16 +224,17 @@ static void test_interrupted(void **state)
     free(text);
 }
 
-/* A client that has said hello before its patience was over. */
-static struct wire_client *hello_in_time(const char *path)
+/* A client that has said hello before its patience was over; those before it wait for nobody. */
+static struct wire_client *hello_in_time(const struct server *server)
 {
     for (double patience_s = 0.05;; patience_s *= 2) {
-        struct wire_client *client = wire_client_open(path, patience_s);
+        struct wire_client *client = wire_client_open(server->path, patience_s);
 
         assert_non_null(client);
         if (wire_client_send(client, "hello\n") == 0)
             return client;
         wire_client_close(client);
+        close(accept(server->listener, NULL, NULL));
     }
 }
 
@@ -246,7 +247,7 @@ static void test_no_answer(void **state)
 
     (void)state;
     server_open(&server, 8);
-    client = hello_in_time(server.path); /* nobody accepts it */
+    client = hello_in_time(&server); /* nobody accepts it */
     assert_int_equal(wire_client_receive(client, &line), -1);
     assert_int_equal(errno, ETIMEDOUT);
     close(accept(server.listener, NULL, NULL));
