@@ -3,6 +3,7 @@
 #include "packer/base/text.h"
 
 #include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
 
 /* Leading bytes, what may follow them, and the length of the whole: RFC 3629, section 4, without
@@ -192,4 +193,14 @@ bool text_lists(const char *list, const char *word)
         list += n + (list[n] != '\0');
     }
     return false;
+}
+
+void text_append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
 }

@@ -42,6 +42,10 @@ size_t text_columns(const char *text, size_t length);
 /* Returns how many bytes of text fit into so many columns. */
 size_t text_fit(const char *text, size_t columns);
 
+/* Appends printf-style to the text in text[size]; what does not fit is cut off. */
+void text_append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Says whether a list of words, with commas or blanks between them, has the word. */
 bool text_lists(const char *list, const char *word);
 

@@ -95,19 +95,19 @@ struct conf {
     char energy_currency[16];        /* of it */
     double energy_co2;               /* g a kWh; 0: not told */
     char energy_root[PATH_MAX];      /* below it are the meters' files */
-    char device_root[PATH_MAX];      /* likewise registers and sensors of processors, PCI devices */
-    char energy_model[96];           /* "" or what packages take: conf/watts.h */
-    enum conf_switch thermal;        /* move steps from cores that are too hot */
-    enum conf_switch blackboard;     /* publish what is known of shared resources */
-    uint64_t rcr_rate, rcr_hold;     /* Hz; samples in a row that make a state */
-    double rcr_saturated, rcr_idle;  /* utilisations; 0: by the machine profile, by the other one */
-    char ledger[PATH_MAX];           /* "off", or the URL (sql.h) of the steps' records */
-    char ledger_defaults[PATH_MAX];  /* "" or a MariaDB option file with its credentials */
-    char ledger_queue[PATH_MAX];     /* folder of the records that wait for it */
-    char ledger_group[64];           /* "" or a group that may read a ledger in a file */
-    enum conf_switch admin_comment;  /* tell slurmdbd a job's figures */
-    char comment_program[PATH_MAX];  /* "" or what to start in place of berth-comment */
-    char job_program[PATH_MAX];      /* "" or what to start in place of berth-job; "off": nothing */
+    char device_root[PATH_MAX];  /* below it are processors' registers and sensors, PCI devices */
+    char energy_model[96];       /* "" or what packages take: conf/watts.h */
+    enum conf_switch thermal;    /* move steps from cores that are too hot */
+    enum conf_switch blackboard; /* publish what is known of shared resources */
+    uint64_t rcr_rate, rcr_hold; /* Hz; samples in a row that make a state */
+    double rcr_saturated, rcr_idle; /* utilisations; 0: by the machine profile, by the other one */
+    char ledger[PATH_MAX];          /* "off", or the URL (sql.h) of the steps' records */
+    char ledger_defaults[PATH_MAX]; /* "" or a MariaDB option file with its credentials */
+    char ledger_queue[PATH_MAX];    /* folder of the records that wait for it */
+    char ledger_group[64];          /* "" or a group that may read a ledger in a file */
+    enum conf_switch admin_comment; /* tell slurmdbd a job's figures */
+    char comment_program[PATH_MAX]; /* "" or what to start in place of berth-comment */
+    char job_program[PATH_MAX];     /* "" or what to start in place of berth-job; "off": nothing */
     /* Tell slurmdbd their energy, too, as a TRES that they had. */
     enum conf_switch tres_energy;
     enum conf_share share; /* how jobs on the same cores divide these (size/share.h) */

@@ -2,9 +2,10 @@
 /* near - see near.h. Here: a step's devices, and how far from them it stands. */
 #include "packer/place/near.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "packer/base/text.h"
 
 void near_read(struct packer *packer)
 {
@@ -96,20 +97,6 @@ size_t near_missing(const struct scene *scene)
 
 /* ---- for people ---- */
 
-static void append(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Appends to text[size]; what does not fit is cut off. */
-static void append(char *text, size_t size, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
-
 /* Lists the devices, and says which ones are not known. */
 static void append_devices(const struct packer *packer, const struct step *step, char *text,
                            size_t size)
@@ -119,8 +106,9 @@ static void append_devices(const struct packer *packer, const struct step *step,
     char name[DEVICE_TEXT_MAX];
 
     for (size_t i = 0; i < n && i < NEAR_DEVICES_MAX; i++)
-        append(text, size, "%s%s", i ? ", " : "",
-               device[i] ? device_text(device[i], name) : "one that is not known on this node");
+        text_append(text, size, "%s%s", i ? ", " : "",
+                    device[i] ? device_text(device[i], name)
+                              : "one that is not known on this node");
 }
 
 void near_text(const struct packer *packer, const struct step *step, char *text, size_t size)
@@ -130,10 +118,10 @@ void near_text(const struct packer *packer, const struct step *step, char *text,
     text[0] = '\0';
     if (!step->request.devices || !step->request.devices[0])
         return;
-    append(text, size, "%s", !step->near.holds ? "with " : far ? "far from " : "near ");
+    text_append(text, size, "%s", !step->near.holds ? "with " : far ? "far from " : "near ");
     append_devices(packer, step, text, size);
     if (step->request.options.nodevice)
-        append(text, size, ", which does not count (nodevice)");
+        text_append(text, size, ", which does not count (nodevice)");
     else if (step->near.holds && far && step->state == STEP_PLACED)
-        append(text, size, ": there is no room near");
+        text_append(text, size, ": there is no room near");
 }

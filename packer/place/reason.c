@@ -3,23 +3,10 @@
 #include "packer/place/reason.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-static void append(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Appends to text[size]; what does not fit is cut off. */
-static void append(char *text, size_t size, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
+#include "packer/base/text.h"
 
 /* How DIO-POWER decided. */
 static const char *choice_of(const struct step_edp *edp)
@@ -43,18 +30,18 @@ static void add_rule(const struct step_place *place, char *text, size_t size)
     bool power = place->edp.choice != PLACE_NO_CHOICE;
 
     if (by_rule(place))
-        append(text, size, "%s: number %zu of %zu by miss rate, %s", power ? "DIO-POWER" : "DI",
-               place->rank, place->of,
-               power ? choice_of(&place->edp) : "spread over packages, caches, cores");
+        text_append(text, size, "%s: number %zu of %zu by miss rate, %s",
+                    power ? "DIO-POWER" : "DI", place->rank, place->of,
+                    power ? choice_of(&place->edp) : "spread over packages, caches, cores");
 }
 
 /* Says whether a step is where its devices want it. */
 static void add_near(const struct step *step, char *text, size_t size)
 {
-    append(text, size, "%s",
-           cpus_subset(&step->place.cpus, &step->near.cpus)
-               ? "near its devices, where no policy moves it"
-               : "far from its devices, near which there is no room");
+    text_append(text, size, "%s",
+                cpus_subset(&step->place.cpus, &step->near.cpus)
+                    ? "near its devices, where no policy moves it"
+                    : "far from its devices, near which there is no room");
 }
 
 /* Says what is expected of the place, and what that rests on. */
@@ -65,16 +52,16 @@ static void add_prediction(const struct step *step, char *text, size_t size)
 
     if (isnan(step->place.predicted) || knowledge->rung == RUNG_NOTHING)
         return;
-    append(text, size, "%spredicted %s %% slower than alone", text[0] ? "; " : "",
-           reason_percent(step->place.predicted, percent));
-    append(text, size, " (known by %s",
-           knowledge->model == RUNG_AVERAGE ? "the average of the node's programs"
-                                            : step_rung_name[knowledge->model]);
+    text_append(text, size, "%spredicted %s %% slower than alone", text[0] ? "; " : "",
+                reason_percent(step->place.predicted, percent));
+    text_append(text, size, " (known by %s",
+                knowledge->model == RUNG_AVERAGE ? "the average of the node's programs"
+                                                 : step_rung_name[knowledge->model]);
     if (knowledge->windows > 0)
-        append(text, size, " and %.0f window%s beside others", knowledge->windows,
-               knowledge->windows < 1.5 ? "" : "s");
-    append(text, size, ", confidence %.2f", step->place.confidence);
-    append(text, size, ")");
+        text_append(text, size, " and %.0f window%s beside others", knowledge->windows,
+                    knowledge->windows < 1.5 ? "" : "s");
+    text_append(text, size, ", confidence %.2f", step->place.confidence);
+    text_append(text, size, ")");
 }
 
 const char *reason_percent(double fraction, char text[REASON_PERCENT_MAX])
@@ -91,9 +78,9 @@ void reason_another(const struct step *step, char *text, size_t size)
     if (step->place.policy_asked == step->place.policy)
         return;
     if (step->knowledge.rung == RUNG_NOTHING)
-        append(text, size, "too little is known here for %s", asked);
+        text_append(text, size, "too little is known here for %s", asked);
     else
-        append(text, size, "%s gives way where steps ask for another policy", asked);
+        text_append(text, size, "%s gives way where steps ask for another policy", asked);
 }
 
 void place_reason(const struct step *step, char *text, size_t size)
@@ -103,11 +90,11 @@ void place_reason(const struct step *step, char *text, size_t size)
 
     text[0] = '\0';
     if (place->adopted)
-        append(text, size, "adopted after a restart of berthd, where it was");
+        text_append(text, size, "adopted after a restart of berthd, where it was");
     else if (place->of == 0)
-        append(text, size, "not placed");
+        text_append(text, size, "not placed");
     else if (!place->rank)
-        append(text, size, "goes where the cores of its job go");
+        text_append(text, size, "goes where the cores of its job go");
     else if (step->near.holds)
         add_near(step, text, size);
     else
@@ -116,7 +103,7 @@ void place_reason(const struct step *step, char *text, size_t size)
         add_prediction(step, text, size);
     if (!place->adopted && place->of > 0) {
         reason_another(step, another, sizeof(another));
-        append(text, size, "%s%s", text[0] && another[0] ? "; " : "", another);
+        text_append(text, size, "%s%s", text[0] && another[0] ? "; " : "", another);
     }
 }
 
