@@ -153,7 +153,6 @@ static bool is_of(const struct known_job *job, const struct step *step)
 /* Tells the run's steps who they are, or why nobody knows. */
 static void tell_steps(struct packer *packer, const struct known_job *job, const char *why)
 {
-    struct berth_error err;
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.ended, link)
@@ -166,8 +165,7 @@ static void tell_steps(struct packer *packer, const struct known_job *job, const
         step->identity.is = job->is;
         snprintf(step->identity.why, sizeof(step->identity.why), "%s", why);
         admit_waiting(packer, step);
-        if (journal_start(packer, step, &err) < 0)
-            log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+        journal_note(packer, step);
     }
 }
 

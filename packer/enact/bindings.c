@@ -18,7 +18,6 @@ static const char too_many[] = "its ranks have more threads than are looked at";
 /* A step that is read: `now` is an affinity that was found, `stand` what was expected. */
 struct reading {
     const struct packer *packer;
-    const struct pool *pool;
     const struct enforce_step *body;
     bool sets;          /* threads that are bound to nothing get what they had */
     bool shuffled;      /* parts of where it stands are berth's own doing (inside/shuffle.c) */
@@ -41,24 +40,24 @@ static void own_cpus(const struct enforce_step *body, struct cpus *own)
 
 /* Where the step stands: the image of all that Slurm gave, unless its tasks have less. What they
  * are to use may be something else already. */
-static void stands_on(const struct packer *packer, const struct pool *pool,
-                      const struct enforce_step *body, struct cpus *cpus)
+static void stands_on(const struct packer *packer, const struct enforce_step *body,
+                      struct cpus *cpus)
 {
     struct cpus home, image;
 
     enforce_union(body, ENFORCE_HOME, &home);
-    stand_image(packer, pool, &home, &image);
+    stand_image(packer, &packer->pool, &home, &image);
     enforce_union(body, ENFORCE_PLACE, cpus);
     if (cpus_equal(cpus, &image))
-        stand_image(packer, pool, &body->step_home, cpus);
+        stand_image(packer, &packer->pool, &body->step_home, cpus);
 }
 
 static void reading_begin(struct reading *reading, const struct packer *packer,
-                          const struct pool *pool, const struct step *step)
+                          const struct step *step)
 {
-    *reading = (struct reading){
-        .packer = packer, .pool = pool, .body = &step->body, .shuffled = step->inside.shuffled};
-    stands_on(packer, pool, &step->body, &reading->bounds);
+    *reading =
+        (struct reading){.packer = packer, .body = &step->body, .shuffled = step->inside.shuffled};
+    stands_on(packer, &step->body, &reading->bounds);
     reading->all = reading->bounds;
     cpus_or(&reading->all, &step->body.step_home);
 }
@@ -75,7 +74,7 @@ static void home_of(const struct reading *reading, const struct cpus *now, struc
 
         cpus_zero(&one);
         cpus_add(&one, cpu);
-        stand_image(reading->packer, reading->pool, &one, &image);
+        stand_image(reading->packer, &reading->packer->pool, &one, &image);
         if (cpus_subset(&image, now))
             cpus_add(home, cpu);
     }
@@ -145,7 +144,6 @@ static void visit(pid_t tid, long task, const struct cpus *now, void *arg)
 {
     struct reading *reading = arg;
     const struct cpus *stand = task < 0 ? &reading->bounds : &reading->body->task[task].cpus;
-
     struct cpus home;
 
     if (task < 0 && reading->body->ranks) {
@@ -212,15 +210,25 @@ static void take_over(struct step *step, struct enforce_masks *masks)
     step->body.masks = *masks;
 }
 
-static void say_astray(const struct reading *reading, char why[128])
+/* Leaves the step, unless it has left already. Returns whether it has left now. */
+static bool leave(struct packer *packer, struct step *step, const char *why)
 {
-    char text[CPUS_TEXT_MAX] = "?";
+    char reason[sizeof(step->enacted.reason)];
 
-    cpus_format(&reading->astray_to, text, sizeof(text));
-    snprintf(why, 128, "its thread %d is bound to %.60s", (int)reading->astray, text);
+    snprintf(reason, sizeof(reason), "left alone: %.300s", why);
+    return !step->enacted.away && step_leave(packer, step, STEP_LEFT, reason) == 0;
 }
 
-bool bindings_read(struct packer *packer, const struct pool *pool, struct step *step, char why[128])
+static bool leave_astray(struct packer *packer, struct step *step, const struct reading *reading)
+{
+    char text[CPUS_TEXT_MAX] = "?", why[128];
+
+    cpus_format(&reading->astray_to, text, sizeof(text));
+    snprintf(why, sizeof(why), "its thread %d is bound to %.60s", (int)reading->astray, text);
+    return leave(packer, step, why);
+}
+
+bool bindings_read(struct packer *packer, struct step *step)
 {
     struct reading reading;
     int rc;
@@ -229,20 +237,17 @@ bool bindings_read(struct packer *packer, const struct pool *pool, struct step *
         (step->enacted.away && enforce_at_home(&step->body)) || /* it could not be brought home */
         rewritten(packer, step))
         return true;
-    reading_begin(&reading, packer, pool, step);
+    reading_begin(&reading, packer, step);
     rc = enforce_each_mask(&packer->enforce, &step->body, BINDINGS_THREADS, visit, &reading);
     if (rc == 1 && step->body.ranks) {
         enforce_masks_free(&reading.masks);
-        snprintf(why, 128, "%s", too_many);
-        return false;
+        return !leave(packer, step, too_many);
     }
     step->body.wide = rc == 0 && !reading.no_memory;
     if (!step->body.wide)
         reading.masks.n = 0;
     take_over(step, &reading.masks);
-    if (step->body.wide && reading.astray)
-        say_astray(&reading, why);
-    return !step->body.wide || !reading.astray;
+    return !step->body.wide || !reading.astray || !leave_astray(packer, step, &reading);
 }
 
 void bindings_image(const struct packer *packer, struct step *step)
@@ -289,24 +294,13 @@ static bool same_masks(const struct enforce_masks *a, const struct enforce_masks
 /* The step's masks are those that were read; the next berthd has to know them, too. */
 static void remember(struct packer *packer, struct step *step, struct enforce_masks *masks)
 {
-    struct berth_error err;
-
     enforce_masks_sort(masks);
     if (same_masks(masks, &step->body.masks)) {
         enforce_masks_free(masks);
         return;
     }
     take_over(step, masks);
-    if (journal_start(packer, step, &err) < 0)
-        log_error("%s", err.text);
-}
-
-static bool leave(struct packer *packer, struct step *step, const char *why)
-{
-    char reason[sizeof(step->enacted.reason)];
-
-    snprintf(reason, sizeof(reason), "left alone: %.300s", why);
-    return step_leave(packer, step, STEP_LEFT, reason) == 0;
+    journal_note(packer, step);
 }
 
 /* Its cpuset is to have no more than where it stands. Returns whether it has left berth's care. */
@@ -328,10 +322,9 @@ static bool narrow(struct packer *packer, struct step *step)
 static bool look(struct packer *packer, struct step *step)
 {
     struct reading reading;
-    char why[128];
     int rc;
 
-    reading_begin(&reading, packer, &packer->pool, step);
+    reading_begin(&reading, packer, step);
     reading.sets = true;
     rc = enforce_each_mask(&packer->enforce, &step->body, BINDINGS_THREADS, visit, &reading);
     if (rc != 0 || reading.no_memory || (reading.astray && rewritten(packer, step))) {
@@ -340,10 +333,8 @@ static bool look(struct packer *packer, struct step *step)
     }
     remember(packer, step, &reading.masks);
     step->enacted.undone = reading.undone ? step->enacted.undone + 1 : 0;
-    if (reading.astray) {
-        say_astray(&reading, why);
-        return leave(packer, step, why);
-    }
+    if (reading.astray)
+        return leave_astray(packer, step, &reading);
     return step->enacted.undone >= BINDINGS_UNDONE &&
            leave(packer, step, "it undoes its binding again and again");
 }

@@ -25,9 +25,9 @@
 
 /* Reads the step's bindings, where it stands under the pool, before it is moved; while threads of
  * it are still on their way, what was read before them stays. Decides whether it may be wide: one
- * with too many threads is not. Returns false where it is bound elsewhere: `why`, for people. */
-bool bindings_read(struct packer *packer, const struct pool *pool, struct step *step,
-                   char why[128]);
+ * with too many threads is not. One that is bound elsewhere leaves berth's care, if it is still in
+ * it: returns false then. */
+bool bindings_read(struct packer *packer, struct step *step);
 
 /* Fills in where the bound threads shall run, now that the step's tasks have their CPUs. */
 void bindings_image(const struct packer *packer, struct step *step);

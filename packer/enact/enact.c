@@ -38,6 +38,14 @@ static void target_home(struct step *step)
         step->body.task[i].cpus = step->body.task[i].home;
 }
 
+/* Finds where a task stands under the pool. Returns whether that is elsewhere than now. */
+static bool moves_task(const struct packer *packer, const struct pool *pool,
+                       const struct enforce_task *task, struct cpus *image)
+{
+    stand_image(packer, pool, &task->use, image);
+    return !cpus_equal(image, &task->cpus);
+}
+
 /* Give each task its CPUs under the pool, or its home where berth has no say any more. Returns
  * whether there is anything to do. */
 static bool retarget(struct packer *packer, struct step *step)
@@ -52,8 +60,7 @@ static bool retarget(struct packer *packer, struct step *step)
         struct enforce_task *task = &step->body.task[i];
         struct cpus image;
 
-        stand_image(packer, &packer->pool, &task->use, &image);
-        changed |= !cpus_equal(&image, &task->cpus);
+        changed |= moves_task(packer, &packer->pool, task, &image);
         task->cpus = image;
     }
     return changed;
@@ -170,15 +177,6 @@ static struct move *moves_next(struct moves *moves)
     return first;
 }
 
-/* What the next berthd finds of the step. */
-static void write_down(struct packer *packer, const struct step *step)
-{
-    struct berth_error err;
-
-    if (journal_start(packer, step, &err) < 0)
-        log_error("%s", err.text);
-}
-
 /* Brings home a step that is `away`: it has left berth's care, and stands where berth had put it.
  * What fails is tried again with the next change, at the latest with the next sweep; by the next
  * berthd, too, who finds it as one that has left. */
@@ -187,7 +185,7 @@ static void bring_home(struct packer *packer, struct step *step)
     if (enforce_settles(&packer->enforce, step->request.id, ENFORCE_HOME))
         return; /* it is on its way */
     enact_restore(packer, step);
-    write_down(packer, step);
+    journal_note(packer, step);
 }
 
 /* Says whether the step only uses others of the cores that are its own where it stands. */
@@ -255,7 +253,7 @@ static void put_back(struct packer *packer, struct step *step, const struct bert
     snprintf(reason, sizeof(reason), "put back: %.370s", err->text);
     step_leave(packer, step, STEP_FAILED, reason);
     enact_restore(packer, step);
-    write_down(packer, step); /* the next berthd shall not try again */
+    journal_note(packer, step); /* the next berthd shall not try again */
 }
 
 /* A step without a process has not failed: its end will be heard of, or the sweep finds it. */
@@ -370,34 +368,25 @@ static void settle_end(struct packer *packer)
  * before they have run; but for ranks, which have. Returns false where it has left berth's care. */
 static bool read_bindings(struct packer *packer, const struct concern *concern, struct step *step)
 {
-    char reason[sizeof(step->enacted.reason)], why[128];
-
-    if (step == concern->fresh && !step->late && !step->body.ranks) {
-        step->body.wide = packer->enforce.way->touches;
-        return true;
-    }
-    if (bindings_read(packer, &packer->pool, step, why) || step->enacted.away)
-        return true;
-    snprintf(reason, sizeof(reason), "left alone: %s", why);
-    return step_leave(packer, step, STEP_LEFT, reason) < 0;
+    if (step != concern->fresh || step->late || step->body.ranks)
+        return bindings_read(packer, step);
+    step->body.wide = packer->enforce.way->touches;
+    return true;
 }
 
 /* Has the step to be applied, once the pool is `next`? */
 static bool is_next(const struct packer *packer, const struct pool *next,
                     const struct concern *concern, const struct step *step)
 {
+    struct cpus image;
+
     if (!concerns(packer, concern, step))
         return false;
     if (step->enacted.away || concern->all || rewritten(packer, concern, step))
         return true;
-    for (size_t i = 0; i < step->body.ntasks; i++) {
-        const struct enforce_task *task = &step->body.task[i];
-        struct cpus image;
-
-        stand_image(packer, next, &task->use, &image);
-        if (!cpus_equal(&image, &task->cpus))
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        if (moves_task(packer, next, &step->body.task[i], &image))
             return true;
-    }
     return false;
 }
 
@@ -416,7 +405,7 @@ static size_t prepare(struct packer *packer, const struct pool *next, const stru
         any = true;
         left += !read_bindings(packer, concern, step);
         if (step->body.masks.n || step->enacted.shared != step->share.changes)
-            write_down(packer, step);
+            journal_note(packer, step);
     }
     if (any)
         settle_begin(packer);
@@ -514,7 +503,7 @@ static void settled(struct wire_step_id id, enum enforce_where where, int rc,
     if (where == ENFORCE_PLACE)
         return;
     step->enacted.away = rc < 0;
-    write_down(turn->packer, step);
+    journal_note(turn->packer, step);
 }
 
 bool enact_turn(struct packer *packer, size_t *failed)

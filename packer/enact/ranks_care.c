@@ -80,14 +80,6 @@ static void say_why(struct step *step, const char *why)
     snprintf(step->enacted.ranks_why, sizeof(step->enacted.ranks_why), "%s", why ? why : "");
 }
 
-static void write_down(struct packer *packer, const struct step *step)
-{
-    struct berth_error err;
-
-    if (journal_start(packer, step, &err) < 0)
-        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
-}
-
 /* Others make room, or the step finds its place. */
 static int settle_down(struct packer *packer, const struct step *fresh)
 {
@@ -101,7 +93,7 @@ static int settle_down(struct packer *packer, const struct step *fresh)
 }
 
 /* The ranks are the tasks now, and each is sized. 0, or -1 for want of memory. */
-static int take(struct packer *packer, struct step *step)
+static int make_tasks(struct packer *packer, struct step *step)
 {
     char name[WIRE_STEP_NAME_MAX];
 
@@ -123,7 +115,7 @@ static void drop(struct packer *packer, struct step *step)
     rank_tasks_drop(step);
     size_all(packer, step,
              step_movable(step) ? "its ranks are over" : "left alone: all that Slurm gave");
-    write_down(packer, step);
+    journal_note(packer, step);
     if (step_movable(step))
         settle_down(packer, step);
     place_describe(packer, &packer->pool, step);
@@ -148,7 +140,7 @@ static void enter(struct packer *packer, struct step *step)
 {
     const char *unfit;
 
-    if (take(packer, step) < 0)
+    if (make_tasks(packer, step) < 0)
         return;
     unfit = stand_unfit(packer, &step->body);
     if (unfit || step_go(step, STEP_PLACED) < 0) {
@@ -158,7 +150,7 @@ static void enter(struct packer *packer, struct step *step)
     }
     step->enacted.verified = packer->enforce.way->touches;
     step->enacted.reason[0] = '\0';
-    write_down(packer, step);
+    journal_note(packer, step);
     if (settle_down(packer, step) < 0)
         leave(packer, step);
     place_describe(packer, &packer->pool, step);
@@ -168,9 +160,9 @@ static void enter(struct packer *packer, struct step *step)
 /* Other ranks than before. */
 static void change(struct packer *packer, struct step *step)
 {
-    if (rank_tasks_are(step, step->ranks.rank, step->ranks.n) || take(packer, step) < 0)
+    if (rank_tasks_are(step, step->ranks.rank, step->ranks.n) || make_tasks(packer, step) < 0)
         return;
-    write_down(packer, step);
+    journal_note(packer, step);
     settle_down(packer, step);
     place_describe(packer, &packer->pool, step);
 }

@@ -229,14 +229,12 @@ static void note(struct packer *packer, struct step *step, const struct thermal_
 static void remember(struct packer *packer, struct view *view, size_t who, size_t from)
 {
     struct step *step = view->step[who];
-    struct berth_error err;
 
     view->hot[who * packer->topo->cores + from] = true;
     if (cpus_has(&step->thermal.hot, cpu_of(packer, from)))
         return;
     cpus_add(&step->thermal.hot, cpu_of(packer, from));
-    if (journal_start(packer, step, &err) < 0)
-        log_error("%s", err.text);
+    journal_note(packer, step);
 }
 
 static void told(struct packer *packer, const struct step *step, const struct thermal_core *core,

@@ -264,7 +264,7 @@ bool seek_ask_ranks(struct seeker *seeker, uint64_t serial, const pid_t *pid, si
 }
 
 /* Takes the first answer of that kind out of the list; NULL: there is none. */
-static struct question *take(struct seeker *seeker, bool of_ranks)
+static struct question *take_answered(struct seeker *seeker, bool of_ranks)
 {
     struct question *question = NULL;
 
@@ -284,7 +284,7 @@ static struct question *take(struct seeker *seeker, bool of_ranks)
 
 bool seek_take(struct seeker *seeker, struct seek_answer *answer)
 {
-    struct question *question = take(seeker, false);
+    struct question *question = take_answered(seeker, false);
 
     if (question)
         *answer = question->answer;
@@ -294,7 +294,7 @@ bool seek_take(struct seeker *seeker, struct seek_answer *answer)
 
 bool seek_take_ranks(struct seeker *seeker, uint64_t *serial, struct ranks_found **found)
 {
-    struct question *question = take(seeker, true);
+    struct question *question = take_answered(seeker, true);
 
     if (question) {
         *serial = question->answer.serial;
@@ -337,8 +337,6 @@ static void ask(struct packer *packer, struct step *step)
 /* The step's program is another one, or is known now. */
 static void take_over(struct packer *packer, struct step *step, const char *exe, const char *hash)
 {
-    struct berth_error err;
-
     if (program_found(packer, step, exe, hash) < 0)
         return; /* for want of memory: it stays what it was */
     known_pairs_begin(packer, step);
@@ -346,8 +344,7 @@ static void take_over(struct packer *packer, struct step *step, const char *exe,
     classify_step(packer, step);
     classify_knowledge(packer);
     log_debug("step %u.%u: its program is %s", step->request.id.job, step->request.id.step, exe);
-    if (journal_start(packer, step, &err) < 0)
-        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+    journal_note(packer, step);
 }
 
 /* Returns the end of a path, as far as it is kept. */

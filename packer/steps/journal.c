@@ -287,6 +287,14 @@ int journal_start(struct packer *packer, const struct step *step, struct berth_e
     return append(packer, entry, err);
 }
 
+void journal_note(struct packer *packer, const struct step *step)
+{
+    struct berth_error err;
+
+    if (journal_start(packer, step, &err) < 0)
+        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+}
+
 int journal_end(struct packer *packer, struct wire_step_id id, struct berth_error *err)
 {
     return append(packer, id_entry("end", id), err);

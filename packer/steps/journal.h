@@ -11,6 +11,11 @@
 #include "packer/steps/packer.h"
 
 int journal_start(struct packer *packer, const struct step *step, struct berth_error *err);
+
+/* The same for a step that has changed; what fails is logged, and the next sweep makes up for it.
+ */
+void journal_note(struct packer *packer, const struct step *step);
+
 int journal_end(struct packer *packer, struct wire_step_id id, struct berth_error *err);
 int journal_stand(struct packer *packer, const struct pool *pool, struct berth_error *err);
 

@@ -43,7 +43,7 @@ void rank_homes(const struct cpus *whole, size_t n, const struct step_rank *rank
     }
 }
 
-static struct enforce_task *find(const struct step *step, const struct step_rank *rank)
+static struct enforce_task *task_of_rank(const struct step *step, const struct step_rank *rank)
 {
     for (size_t i = 0; step->body.ranks && i < step->body.ntasks; i++)
         if (step->body.task[i].pid == rank->pid && step->body.task[i].started == rank->started)
@@ -56,7 +56,7 @@ bool rank_tasks_are(const struct step *step, const struct step_rank *rank, size_
     if (!step->body.ranks || step->body.ntasks != n)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!find(step, &rank[i]))
+        if (!task_of_rank(step, &rank[i]))
             return false;
     return true;
 }
@@ -78,12 +78,12 @@ static int fill(const struct step *step, const struct step_rank *rank, size_t n,
     rank_tasks_whole(step, &whole);
     for (size_t i = 0; i < n; i++) {
         now[i] = rank[i];
-        if ((known = find(step, &rank[i])))
+        if ((known = task_of_rank(step, &rank[i])))
             now[i].cpus = known->home;
     }
     rank_homes(&whole, n, now, home);
     for (size_t i = 0; i < n; i++) {
-        known = find(step, &rank[i]);
+        known = task_of_rank(step, &rank[i]);
         if (known)
             task[i] = *known;
         else

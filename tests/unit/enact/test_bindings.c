@@ -80,7 +80,6 @@ static void test_a_part_has_its_image(void **state)
     struct step *step;
     struct pool next;
     struct berth_error err;
-    char why[128];
     pid_t pid = start_bound("1"); /* before the journal is locked */
     struct fixture *f = fixture_open(TWO_BY_TWO);
 
@@ -88,7 +87,7 @@ static void test_a_part_has_its_image(void **state)
     fixture_paper(f);
     step = register_process(f, 1, "0-1", pid);
     fixture_run(f, 2, "2-3", NULL);
-    assert_true(bindings_read(&f->packer, &f->packer.pool, step, why));
+    assert_true(bindings_read(&f->packer, step));
     assert_cpus(&only_mask(step)->home, "1");
     assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
     put(&next, 0, 3), put(&next, 1, 2), put(&next, 2, 0), put(&next, 3, 1);
@@ -166,17 +165,16 @@ static void test_what_was_taken_away_comes_back(void **state)
     struct fixture *f = fixture_open(TWO_BY_TWO);
     struct cpus zero = cpus_of("0");
     struct step *step;
-    char why[128];
 
     (void)state;
     fixture_paper(f);
     step = register_process(f, 1, "0-1", pid);
-    assert_true(bindings_read(&f->packer, &f->packer.pool, step, why));
+    assert_true(bindings_read(&f->packer, step));
     step->body.task[0].use = step->body.task[0].cpus = zero;
     bindings_image(&f->packer, step);
     assert_cpus(&only_mask(step)->cpus, "0");
     assert_int_equal(sched_setaffinity(pid, sizeof(zero.word), (cpu_set_t *)zero.word), 0);
-    assert_true(bindings_read(&f->packer, &f->packer.pool, step, why));
+    assert_true(bindings_read(&f->packer, step));
     assert_cpus(&only_mask(step)->home, "1");
     step->body.task[0].use = step->body.task[0].cpus = cpus_of("0-1");
     bindings_image(&f->packer, step);
