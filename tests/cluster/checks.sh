@@ -82,6 +82,18 @@ stop() {
     for name; do wait "$(cat "$CLUSTER/out/$name.client")" || fail "srun of $name: $(cat "$CLUSTER/out/$name.srun")"; done
 }
 
+# Writes the id of the step of the job of that name, as soon as berthd knows it: for a program that says nothing of itself.
+known_job() {
+    local job
+    job=$(timeout 10 squeue -h -t R -n "$1" -o %A | tail -n 1)
+    [ -n "$job" ] && ctl explain --json "$job" >/dev/null 2>&1 && echo "$job.0" >"$CLUSTER/out/$1.id"
+}
+
+# Where its first task stands, as the kernel has it: kernel_has NAME
+kernel_has() {
+    sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$(explained "$1" '.enforce.tasks[0].pid')/status"
+}
+
 # Where a task of a step stands now, and where it stood when it was exec'ed, in its own words: cpus_of NAME [PROCID]
 cpus_of() {
     tail -n 1 "$CLUSTER/out/$1.${2:-0}"

@@ -19,19 +19,7 @@ launch() {
     shift
     timeout $((60 * CLUSTER_PATIENCE)) srun -n1 -J "$name" "$@" >"$CLUSTER/out/$name.said" 2>&1 &
     echo $! >"$CLUSTER/out/$name.client"
-    wait_for 20 has_step "$name" || fail "step $name did not start: $(cat "$CLUSTER/out/$name.said")"
-}
-
-# Writes the id of the step of the job of that name, as soon as berthd knows it.
-has_step() {
-    local job
-    job=$(timeout 10 squeue -h -t R -n "$1" -o %A | tail -n 1)
-    [ -n "$job" ] && ctl explain --json "$job" >/dev/null 2>&1 && echo "$job.0" >"$CLUSTER/out/$1.id"
-}
-
-# Where its first task stands, as the kernel has it: stood NAME
-stood() {
-    sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$(explained "$1" '.enforce.tasks[0].pid')/status"
+    wait_for 20 known_job "$name" || fail "step $name did not start: $(cat "$CLUSTER/out/$name.said")"
 }
 
 # ended NAME: waits for it, and sets rc to its exit status.
@@ -64,43 +52,37 @@ stays() {
     same "the devil" "$(explained devil .place.cpus)" 1
 }
 
-t15_an_openmp_program_that_binds_makes_its_team_late() {
-    local program compiler
-    moving known
+# late_team SITE COMMAND..: an OpenMP program whose team is made, and binds itself, after the command with its name; by each run-time.
+late_team() {
+    local program compiler site=$1
+    shift
+    moving "$site"
     for compiler in gcc clang; do
         program=$(openmp_by "$compiler" lateteam) || skip "$program"
         rm -f "$CLUSTER/out/now"
         OMP_PROC_BIND=true OMP_PLACES=threads launch a --contention-aware=tag=turtle "$program" "$CLUSTER/out/now"
-        stays a "its threads bind themselves (OMP_P"
+        "$@"
         touch "$CLUSTER/out/now"
         ended a
         same "$compiler: exit status" "$rc" 0
         has "$(cat "$CLUSTER/out/a.said")" "2 worked"
         over devil
     done
+}
+
+t15_an_openmp_program_that_binds_makes_its_team_late() {
+    late_team known stays a "its threads bind themselves (OMP_P"
 }
 
 # moved_by_devil NAME: a devil comes, and the step makes room for it.
 moved_by_devil() {
     devil_came
-    soon "$1, moved" 1 stood "$1"
-    soon "the devil, moved" 0 stood devil
+    soon "$1, moved" 1 kernel_has "$1"
+    soon "the devil, moved" 0 kernel_has devil
 }
 
 t15_a_moved_openmp_program_binds_its_late_team_to_what_it_had() {
-    local program compiler
-    moving all
-    for compiler in gcc clang; do
-        program=$(openmp_by "$compiler" lateteam) || skip "$program"
-        rm -f "$CLUSTER/out/now"
-        OMP_PROC_BIND=true OMP_PLACES=threads launch a --contention-aware=tag=turtle "$program" "$CLUSTER/out/now"
-        moved_by_devil a
-        touch "$CLUSTER/out/now"
-        ended a
-        same "$compiler: exit status" "$rc" 0
-        has "$(cat "$CLUSTER/out/a.said")" "2 worked"
-        over devil
-    done
+    late_team all moved_by_devil a
 }
 
 t15_who_binds_himself_to_his_own_cpu_has_it_back() {
@@ -112,8 +94,8 @@ t15_who_binds_himself_to_his_own_cpu_has_it_back() {
     taskset -cp 0 "$pid" >"$CLUSTER/out/taskset" 2>&1 || fail "it cannot be bound: $(cat "$CLUSTER/out/taskset")"
     soon "state" left explained a .state
     has "$(explained a .enforce.reason)" "left alone: its thread $pid is bound to 0"
-    soon "a, at home" 0 stood a
-    soon "the devil, at home" 1 stood devil
+    soon "a, at home" 0 kernel_has a
+    soon "the devil, at home" 1 kernel_has devil
     over a devil
 }
 
@@ -124,7 +106,7 @@ t15_who_undoes_a_binding_gets_nobody_elses_cpu() {
     moved_by_devil a
     pid=$(explained a '.enforce.tasks[0].pid')
     taskset -cp 0-1 "$pid" >"$CLUSTER/out/taskset" 2>&1 || fail "it cannot be bound: $(cat "$CLUSTER/out/taskset")"
-    soon "a, where it was put" 1 stood a
+    soon "a, where it was put" 1 kernel_has a
     same "state" "$(explained a .state)" placed
     over a devil
 }
@@ -176,7 +158,7 @@ t15_a_plain_program_makes_room() {
         devil_came
         soon "the devil of $words" 0 explained devil .place.cpus
         soon "CPUs of $words" 1 explained a .place.cpus
-        same "CPUs of $words, as the kernel has it" "$(stood a)" 1
+        same "CPUs of $words, as the kernel has it" "$(kernel_has a)" 1
         over devil a
     done
 }

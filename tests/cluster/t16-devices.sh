@@ -34,18 +34,6 @@ launched() {
     wait_for 20 known_job "$name" || fail "step $name did not start: $(cat "$CLUSTER/out/$name.said")"
 }
 
-# Writes the id of the step of the job of that name, as soon as berthd knows it.
-known_job() {
-    local job
-    job=$(timeout 10 squeue -h -t R -n "$1" -o %A | tail -n 1)
-    [ -n "$job" ] && ctl explain --json "$job" >/dev/null 2>&1 && echo "$job.0" >"$CLUSTER/out/$1.id"
-}
-
-# Where its task stands, as the kernel has it.
-kernel_has() {
-    sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$(explained "$1" '.enforce.tasks[0].pid')/status"
-}
-
 cancelled() {
     local name
     for name; do
