@@ -144,34 +144,33 @@ static void say_place(FILE *out, struct json_object *place)
     say_neighbours(out, ctl_object(place, "neighbours"));
 }
 
+/* Says the first of a list by the template, and how many more there are. */
+static void say_each(FILE *out, struct json_object *list, const char *each, const char *what)
+{
+    size_t n = ctl_length(list);
+
+    for (size_t i = 0; i < n && i < TASKS_SHOWN; i++)
+        ctl_say(out, json_object_array_get_idx(list, i), each);
+    if (n > TASKS_SHOWN)
+        fprintf(out, "; and %zu more %s (--json has all)", n - TASKS_SHOWN, what);
+}
+
 static void say_enforce(FILE *out, struct json_object *enforce)
 {
-    struct json_object *tasks = ctl_object(enforce, "tasks");
-    size_t n = ctl_length(tasks);
-
     ctl_say(out, enforce,
             "by {way}, [{way=dryrun}nothing was touched|{verified?}read back as wanted"
             "|not verified], moved {moves} time{moves*}[: {reason}]");
-    for (size_t i = 0; i < n && i < TASKS_SHOWN; i++)
-        ctl_say(out, json_object_array_get_idx(tasks, i),
-                "; [{rank?}rank|task] {id}[ of {of}] (pid {pid}) [{home}|none] -> [{cpus}|none]");
-    if (n > TASKS_SHOWN)
-        fprintf(out, "; and %zu more tasks (--json has all)", n - TASKS_SHOWN);
+    say_each(out, ctl_object(enforce, "tasks"),
+             "; [{rank?}rank|task] {id}[ of {of}] (pid {pid}) [{home}|none] -> [{cpus}|none]",
+             "tasks");
 }
 
 static void say_ranks(FILE *out, struct json_object *ranks)
 {
-    struct json_object *list = ctl_object(ranks, "ranks");
-    size_t n = ctl_length(list);
-
     ctl_say(out, ranks,
             "{n} rank{n*} started by {launcher}, "
             "[{tasks?}placed one by one|not placed one by one][: {reason}]");
-    for (size_t i = 0; i < n && i < TASKS_SHOWN; i++)
-        ctl_say(out, json_object_array_get_idx(list, i),
-                "; rank {id} (pid {pid}) on [{cpus}|none]");
-    if (n > TASKS_SHOWN)
-        fprintf(out, "; and %zu more ranks (--json has all)", n - TASKS_SHOWN);
+    say_each(out, ctl_object(ranks, "ranks"), "; rank {id} (pid {pid}) on [{cpus}|none]", "ranks");
 }
 
 static void say_observe(FILE *out, struct json_object *observe)
