@@ -26,9 +26,9 @@
 
 #include "packer/base/clock.h"
 #include "tests/fault/trace.h"
+#include "tests/unit/common/cpusets.h"
 #include "tests/unit/common/folder.h"
 
-#define CPUSET "/sys/fs/cgroup/cpuset"
 #define PATIENCE_MS 10000 /* a hung daemon is a failure, a slow machine is not */
 
 const char *node_missing(void)
@@ -46,31 +46,19 @@ const char *node_missing(void)
 
 /* ---- Slurm's part ---- */
 
-static void make_cpuset(const char *dir, const char *cpus)
-{
-    char path[512];
-
-    if (mkdir(dir, 0755) < 0 && errno != EEXIST)
-        fail_msg("%s: %s", dir, strerror(errno));
-    snprintf(path, sizeof(path), "%s/cpuset.mems", dir);
-    file_put(path, "0");
-    snprintf(path, sizeof(path), "%s/cpuset.cpus", dir);
-    file_put(path, cpus);
-}
-
 static void start_step(struct node *node, size_t i)
 {
     const char *cpus = node->kind->step[i].cpus;
     char dir[200];
 
     snprintf(dir, sizeof(dir), CPUSET "/slurm_%s", node->name);
-    make_cpuset(dir, "0-1");
+    cpuset_make(dir, "0-1");
     strcat(dir, "/uid_0");
-    make_cpuset(dir, "0-1");
+    cpuset_make(dir, "0-1");
     snprintf(dir + strlen(dir), 32, "/job_%u", NODE_JOB(i));
-    make_cpuset(dir, cpus);
+    cpuset_make(dir, cpus);
     snprintf(node->step[i].leaf, sizeof(node->step[i].leaf), "%s/step_0", dir);
-    make_cpuset(node->step[i].leaf, cpus);
+    cpuset_make(node->step[i].leaf, cpus);
     node->kind->start(&node->step[i], i);
 }
 

@@ -28,6 +28,7 @@ libtest_la_SOURCES = \
 	tests/unit/common/slurm_tree.c tests/unit/common/slurm_tree.h \
 	tests/unit/common/slices_now.h \
 	tests/unit/common/step_files.c tests/unit/common/step_files.h \
+	tests/unit/common/cpusets.c tests/unit/common/cpusets.h \
 	tests/unit/common/steps.c tests/unit/common/steps.h \
 	tests/unit/common/thorough.h \
 	tests/unit/common/throttle_scene.c tests/unit/common/throttle_scene.h \

@@ -23,10 +23,9 @@
 #include "packer/steps/adopt.h"
 #include "packer/steps/journal.h"
 #include "packer/system/process.h"
-#include "tests/unit/common/folder.h"
+#include "tests/unit/common/cpusets.h"
 #include "tests/unit/common/steps.h"
 
-#define CPUSET "/sys/fs/cgroup/cpuset"
 #define BINDER "tests/fixtures/programs/binder"
 #define MOVES 200
 
@@ -195,41 +194,16 @@ struct node {
     char file[128], top[128];
 };
 
-static bool usable(void)
-{
-    struct rootfs root = {.fd = -1};
-    struct cpus want = cpus_of("0-1"), all;
-    bool fit = geteuid() == 0 && rootfs_open(&root, "/", NULL) == 0 &&
-               enforce_cgroup1.probe(&root, "/sys/fs/cgroup", NULL) == 1 &&
-               rootfs_read_cpus(&root, CPUSET "/cpuset.cpus", &all, NULL) == 0 &&
-               cpus_subset(&want, &all);
-
-    rootfs_close(&root);
-    return fit;
-}
-
-static void make_cpuset(const char *dir, const char *cpus)
-{
-    char path[256];
-
-    if (mkdir(dir, 0755) < 0)
-        assert_int_equal(errno, EEXIST);
-    snprintf(path, sizeof(path), "%s/cpuset.mems", dir);
-    file_put(path, "0");
-    snprintf(path, sizeof(path), "%s/cpuset.cpus", dir);
-    file_put(path, cpus);
-}
-
 /* Slurm's folder of step JOB.0, on one CPU. */
 static void make_leaf(struct node *node, uint32_t job, const char *cpu, char leaf[200])
 {
     snprintf(leaf, 200, "%s/uid_1000", node->top);
-    make_cpuset(node->top, "0-1");
-    make_cpuset(leaf, "0-1");
+    cpuset_make(node->top, "0-1");
+    cpuset_make(leaf, "0-1");
     snprintf(leaf + strlen(leaf), 32, "/job_%u", job);
-    make_cpuset(leaf, cpu);
+    cpuset_make(leaf, cpu);
     strcat(leaf, "/step_0");
-    make_cpuset(leaf, cpu);
+    cpuset_make(leaf, cpu);
 }
 
 /* Returns when its threads have bound themselves again. */
@@ -248,7 +222,7 @@ static void let_bind(const struct node *node)
 /* A node whose steps are real: binder on CPU 0, a sleeper on CPU 1. */
 static int open_node(void **state)
 {
-    struct node *node = usable() ? calloc(1, sizeof(*node)) : NULL;
+    struct node *node = cpusets_usable() ? calloc(1, sizeof(*node)) : NULL;
     const char *argv[] = {BINDER, "4", NULL, "200", NULL};
     const unsigned home = 1;
     char leaf[200];

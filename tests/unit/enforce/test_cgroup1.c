@@ -24,11 +24,11 @@
 #include "packer/enforce/enforce.h"
 #include "packer/enforce/leaf_mark.h"
 #include "packer/system/process.h"
+#include "tests/unit/common/cpusets.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"
 #include "tests/unit/common/steps.h"
 
-#define CPUSET "/sys/fs/cgroup/cpuset"
 #define STEPS 2
 
 struct one {
@@ -47,47 +47,15 @@ struct box {
     struct one one[STEPS]; /* of jobs 900001 and 900002 */
 };
 
-static bool usable(void)
-{
-    struct rootfs root = {.fd = -1};
-    struct cpus want = cpus_of("0-1"), all;
-    bool fit = geteuid() == 0 && rootfs_open(&root, "/", NULL) == 0 &&
-               enforce_cgroup1.probe(&root, "/sys/fs/cgroup", NULL) == 1 &&
-               rootfs_read_cpus(&root, CPUSET "/cpuset.cpus", &all, NULL) == 0 &&
-               cpus_subset(&want, &all);
-
-    rootfs_close(&root);
-    return fit;
-}
-
 #define NEED_CPUSETS()                                                                             \
     do {                                                                                           \
-        if (!usable()) {                                                                           \
+        if (!cpusets_usable()) {                                                                   \
             print_message("needs root, cgroup v1's cpusets and CPUs 0 and 1\n");                   \
             skip();                                                                                \
         }                                                                                          \
     } while (0)
 
 /* ---- Slurm's part ---- */
-
-static void set_cpus(const char *dir, const char *cpus)
-{
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof(path), "%s/cpuset.cpus", dir);
-    file_put(path, cpus);
-}
-
-static void make_cpuset(const char *dir, const char *cpus)
-{
-    char path[PATH_MAX];
-
-    if (mkdir(dir, 0755) < 0)
-        assert_int_equal(errno, EEXIST);
-    snprintf(path, sizeof(path), "%s/cpuset.mems", dir);
-    file_put(path, "0");
-    set_cpus(dir, cpus);
-}
 
 static void start(struct box *box, size_t i, const char *job_cpus, const char *step_cpus, size_t n,
                   const unsigned *home, enum step_kind kind)
@@ -97,13 +65,13 @@ static void start(struct box *box, size_t i, const char *job_cpus, const char *s
     char dir[256];
 
     snprintf(dir, sizeof(dir), CPUSET "/slurm_%s", box->node);
-    make_cpuset(dir, "0-1");
+    cpuset_make(dir, "0-1");
     strcat(dir, "/uid_0");
-    make_cpuset(dir, "0-1");
+    cpuset_make(dir, "0-1");
     snprintf(dir + strlen(dir), 32, "/job_%u", job);
-    make_cpuset(dir, job_cpus);
+    cpuset_make(dir, job_cpus);
     snprintf(one->leaf, sizeof(one->leaf), "%.200s/step_0", dir);
-    make_cpuset(one->leaf, step_cpus);
+    cpuset_make(one->leaf, step_cpus);
     snprintf(one->own, sizeof(one->own), CPUSET "/%s/%u.0", box->enforce.tree, job);
 
     step_start(&one->run, one->leaf, n, home, kind);
@@ -203,7 +171,7 @@ static int setup(void **state)
     assert_non_null(box);
     *state = box;
     box->root.fd = box->alone = -1;
-    if (!usable())
+    if (!cpusets_usable())
         return 0;
     box->alone = be_alone();
     assert_int_equal(rootfs_open(&box->root, "/", NULL), 0);
@@ -355,7 +323,8 @@ static void test_outside_the_job_berth_has_a_tree(void **state)
     expect_cpus(one->leaf, "0");
 
     snprintf(job, sizeof(job), "%.200s/..", one->leaf);
-    set_cpus(job, "0"); /* what Slurm does for the job's next step: EBUSY if anybody were outside */
+    cpuset_set(job,
+               "0"); /* what Slurm does for the job's next step: EBUSY if anybody were outside */
 
     restore(box, 0);
     expect_task(one, 0, "0", one->leaf);
@@ -487,7 +456,7 @@ static void test_cgroups_below_the_leaf(void **state)
     NEED_CPUSETS();
     start(box, 0, "0-1", "0-1", 1, home, STEP_QUIET);
     snprintf(below, sizeof(below), "%s/task_0", one->leaf);
-    make_cpuset(below, "0-1");
+    cpuset_make(below, "0-1");
     snprintf(path, sizeof(path), "%s/cgroup.procs", below);
     snprintf(text, sizeof(text), "%d", (int)one->run.task[0]);
     file_put(path, text);
@@ -552,7 +521,7 @@ static void test_a_refusal_is_reported(void **state)
     start(box, 0, "0-1", "0", 1, home, STEP_QUIET);
     locate(box, 0);
     snprintf(job, sizeof(job), "%.200s/..", one->leaf);
-    set_cpus(job, "0");
+    cpuset_set(job, "0");
     one->task[0].cpus = cpus_of("1");
     assert_int_equal(enforce_cgroup1.apply(&box->enforce, &one->step, &err), -1);
     assert_non_null(strstr(err.text, "step_0/cpuset.cpus: cannot write '0-1': Permission denied"));
