@@ -29,6 +29,7 @@ libtest_la_SOURCES = \
 	tests/unit/common/slices_now.h \
 	tests/unit/common/step_files.c tests/unit/common/step_files.h \
 	tests/unit/common/cpusets.c tests/unit/common/cpusets.h \
+	tests/unit/common/sharing.c tests/unit/common/sharing.h \
 	tests/unit/common/steps.c tests/unit/common/steps.h \
 	tests/unit/common/thorough.h \
 	tests/unit/common/throttle_scene.c tests/unit/common/throttle_scene.h \

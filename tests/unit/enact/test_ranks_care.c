@@ -44,8 +44,8 @@ static struct step *start(struct fixture *f, struct wire_register request)
 
 /* A look has found ranks on these CPUs, whose numbers begin with `first`; so the others had used,
  * and such is their executable. */
-static void find(struct fixture *f, struct step *step, pid_t first, const char *const *cpus,
-                 double others_s, enum wire_pin pin)
+static void ranks_are_found(struct fixture *f, struct step *step, pid_t first,
+                            const char *const *cpus, double others_s, enum wire_pin pin)
 {
     struct ranks_found *found = calloc(1, sizeof(*found) + RANKS_MAX * sizeof(found->rank[0]));
 
@@ -68,9 +68,9 @@ static void find(struct fixture *f, struct step *step, pid_t first, const char *
 /* The same at two looks. */
 static void find_twice(struct fixture *f, struct step *step, const char *const *cpus)
 {
-    find(f, step, 5000000, cpus, 0, WIRE_PIN_NONE);
+    ranks_are_found(f, step, 5000000, cpus, 0, WIRE_PIN_NONE);
     assert_false(step->body.ranks);
-    find(f, step, 5000000, cpus, 0, WIRE_PIN_NONE);
+    ranks_are_found(f, step, 5000000, cpus, 0, WIRE_PIN_NONE);
 }
 
 static void assert_task(const struct step *step, size_t i, const char *home, const char *cpus)
@@ -111,7 +111,7 @@ static void test_placed(void **state)
     assert_int_equal(on_first(memory), 2);
     assert_int_equal(on_first(compute), 2);
     assert_cpus(&memory->body.task[3].home, "3");
-    find(f, memory, 0, NULL, 0, WIRE_PIN_NONE);
+    ranks_are_found(f, memory, 0, NULL, 0, WIRE_PIN_NONE);
     assert_int_equal(on_first(compute), 0); /* its cores are nobody's to be exchanged any more */
     assert_task(compute, 2, "6", "6");
 }
@@ -125,7 +125,7 @@ static void test_second_mpirun(void **state)
 
     find_twice(f, step, ON("0", "1"));
     fixture_exchange(f, 1, 2);
-    find(f, step, 6000000, ON("2", "3", "4"), 0, WIRE_PIN_NONE);
+    ranks_are_found(f, step, 6000000, ON("2", "3", "4"), 0, WIRE_PIN_NONE);
     assert_int_equal(step->state, STEP_PLACED);
     assert_int_equal(step->body.ntasks, 3);
     assert_cpus(&step->body.task[0].home, "2");
@@ -140,7 +140,7 @@ static void test_over(void **state)
 
     find_twice(f, step, ON("0", "1"));
     assert_int_equal(step->state, STEP_PLACED);
-    find(f, step, 0, NULL, 0, WIRE_PIN_NONE);
+    ranks_are_found(f, step, 0, NULL, 0, WIRE_PIN_NONE);
     assert_int_equal(step->state, STEP_LEFT);
     assert_string_equal(step->enacted.reason,
                         "left alone: what it starts is not known (a batch script)");
@@ -159,17 +159,17 @@ static void test_reasons(void **state)
 
     find_twice(f, step, ON("0-3", "0-3"));
     assert_string_equal(step->enacted.ranks_why, "their launcher has not bound them to cores");
-    find(f, step, 7000000, ON("0", "1"), 0, WIRE_PIN_CALLS);
-    find(f, step, 7000000, ON("0", "1"), 0, WIRE_PIN_CALLS);
+    ranks_are_found(f, step, 7000000, ON("0", "1"), 0, WIRE_PIN_CALLS);
+    ranks_are_found(f, step, 7000000, ON("0", "1"), 0, WIRE_PIN_CALLS);
     assert_int_equal(step->state, STEP_LEFT);
     assert_non_null(strstr(step->enacted.ranks_why, "it may bind its threads"));
     find_twice(f, step, ON("0", "1"));
     assert_int_equal(step->state, STEP_PLACED);
-    find(f, step, 5000000, ON("0", "1"), 3, WIRE_PIN_NONE); /* something else works */
+    ranks_are_found(f, step, 5000000, ON("0", "1"), 3, WIRE_PIN_NONE); /* something else works */
     assert_int_equal(step->state, STEP_LEFT);
     assert_string_equal(step->enacted.ranks_why, "something beside the ranks works in the step");
     ranks_care_turn(&f->packer);
-    find(f, step, 5000000, ON("0", "1"), 3, WIRE_PIN_NONE);
+    ranks_are_found(f, step, 5000000, ON("0", "1"), 3, WIRE_PIN_NONE);
     assert_int_equal(step->state, STEP_LEFT); /* as long as these ranks run */
     step->body.leaf[0] = '\0';
     find_twice(f, step, ON("2", "3"));
@@ -225,10 +225,10 @@ static void test_size(void **state)
     assert_true(step->body.ranks);
     assert_cpus(&step->body.task[0].use, "0");
     assert_cpus(&step->body.task[1].use, "2");
-    find(f, step, 6000000, ON("0", "1", "2", "3"), 0, WIRE_PIN_NONE);
+    ranks_are_found(f, step, 6000000, ON("0", "1", "2", "3"), 0, WIRE_PIN_NONE);
     assert_int_equal(step->body.ntasks, 4);
     assert_cpus(&step->body.task[3].use, "3");
-    find(f, step, 0, NULL, 0, WIRE_PIN_NONE);
+    ranks_are_found(f, step, 0, NULL, 0, WIRE_PIN_NONE);
     assert_int_equal(step->state, STEP_PLACED);
     assert_false(step->body.ranks);
     assert_cpus(&step->body.task[0].use, "0-3");

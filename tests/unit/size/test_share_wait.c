@@ -1,53 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_share_wait - who is too young for a part of cores that other jobs have, too, and when berthd
  * looks at him again. */
-#include "tests/unit/common/fixture.h"
+#include "tests/unit/common/sharing.h"
 
-#include "packer/base/clock.h"
-#include "packer/size/share.h"
 #include "packer/size/share_wait.h"
-#include "packer/steps/stand.h"
-
-/* Nobody grows old while a test runs. */
-static int open_it(void **state)
-{
-    struct fixture *f = fixture_open(TWO_BY_TWO);
-
-    f->conf.startup_ms = f->packer.conf.startup_ms = 1000000;
-    *state = f;
-    return 0;
-}
-
-static struct step *put(struct fixture *f, uint32_t job, uint32_t step, const char *home)
-{
-    return fixture_put(f, job, step, home, 10, (const char *const[]){home, NULL});
-}
-
-/* Its first window is over. */
-static void grows(struct step *step)
-{
-    step->started_mono_s = clock_s() - 3600;
-}
-
-/* As they are, young ones and old ones. */
-static void share_now(struct fixture *f)
-{
-    stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
-    share_cores(&f->packer, &f->packer.pool);
-}
-
-static void share(struct fixture *f)
-{
-    struct step *step;
-
-    TAILQ_FOREACH(step, &f->packer.steps.live, link) grows(step);
-    share_now(f);
-}
-
-static void assert_use(const struct step *step, const char *cpus)
-{
-    assert_cpus(&step->body.task[0].use, cpus);
-}
 
 /* ---- parts ---- */
 
@@ -176,7 +132,7 @@ static void test_due(void **state)
     assert_false(share_turn(&f->packer));
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_it, fixture_teardown)
+#define test(name) cmocka_unit_test_setup_teardown(name, sharing_open, fixture_teardown)
 
 int main(void)
 {
