@@ -2,10 +2,9 @@
 /* near_settle - see near.h. Here: a unit that is far from its devices gets cores near them.
  *
  * It needs so many cores as stand far. Those come from cores near on which no unit stands, and from
- * units that have no devices, or theirs where this one comes from; each goes as a whole, so that
- * none is torn apart: which of them
- * is a problem of a knapsack, and is solved exactly. A way that needs few of others' cores is
- * taken. */
+ * units that have no devices, or theirs where this one comes from. Each of these goes as a whole,
+ * so that none is torn apart: which of them go is a problem of a knapsack, and is solved exactly. A
+ * way that needs few of others' cores is taken. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -518,8 +518,8 @@ void registry_manage(struct registry *registry);
 /* May the step stand on CPUs of these NUMA nodes? */
 bool step_may_use(const struct step *step, const struct cpus *nodes);
 
-bool step_is_shell(
-    const struct step *step); /* batch script or interactive shell, and no ranks are its tasks */
+/* Is it a batch script or an interactive shell, of which no ranks are the tasks? */
+bool step_is_shell(const struct step *step);
 bool step_movable(const struct step *step); /* berth decides where it stands */
 
 /* Returns how often the step was moved of late: each move counts 1, and half as much after
