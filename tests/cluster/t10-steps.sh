@@ -119,10 +119,10 @@ t10_what_an_outer_srun_left_is_nobodys_hand() {
 }
 
 t10_nor_is_it_in_a_job_that_was_submitted_there() {
-    printf '#!/bin/bash\n#SBATCH -n1 --output=/dev/null\nsrun --contention-aware "$@"\n' >"$CLUSTER/out/job.sh"
+    printf '#!/bin/bash\n#SBATCH -n1 --output=%s\nsrun --contention-aware "$@"\n' "$CLUSTER/out/job.said" >"$CLUSTER/out/job.sh"
     # shellcheck disable=SC2016 # the task's own shell
     timeout 30 srun -n1 bash -c 'cd /tmp && sbatch "$@"' - "$CLUSTER/out/job.sh" "$STAND" inner
-    running inner
+    running inner || fail "it does not start: $(cat "$CLUSTER/out/job.said"; timeout 10 squeue -h -o '%A %T %r')"
     same "state" "$(explained inner .state)" placed
     touch "$CLUSTER/out/inner.stop"
 }
