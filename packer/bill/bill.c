@@ -163,18 +163,22 @@ static double next_due(const struct packer *packer, double now_s)
     return (floor(now_s / every_s + 0.5) + 1) * every_s;
 }
 
-double bill_due(struct packer *packer)
+void bill_tick(struct packer *packer)
 {
     struct bill *bill = packer->bill;
     double now_s = clock_s();
 
-    if (!bill || bill->zones == 0)
-        return -1;
-    if (bill->due_s <= now_s + SHORTEST_S) {
-        bill_turn(packer);
-        bill->due_s = next_due(packer, now_s);
-    }
-    return fmax(bill->due_s - clock_s(), 0);
+    if (!bill || bill->zones == 0 || bill->due_s > now_s + SHORTEST_S)
+        return;
+    bill_turn(packer);
+    bill->due_s = next_due(packer, now_s);
+}
+
+double bill_due(const struct packer *packer)
+{
+    const struct bill *bill = packer->bill;
+
+    return bill && bill->zones ? fmax(bill->due_s - clock_s(), 0) : -1;
 }
 
 /* ---- steps ---- */

@@ -43,8 +43,11 @@ void bill_close(struct bill *bill); /* NULL is fine */
  * of less than a millisecond goes on. */
 void bill_turn(struct packer *packer);
 
-/* bill_turn, if it is time for it. Seconds until it is next; < 0: there are no meters. */
-double bill_due(struct packer *packer);
+/* bill_turn, if it is time for it. */
+void bill_tick(struct packer *packer);
+
+/* Returns the seconds until it is next; < 0: there are no meters. Reads nothing. */
+double bill_due(const struct packer *packer);
 
 /* From now on the step is billed; it goes on with the total that a berthd before this one has left,
  * if it is `adopted`: what was used meanwhile is a gap, unless that one was stopped and left its

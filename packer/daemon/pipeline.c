@@ -235,10 +235,11 @@ static void size_again(struct packer *packer)
 
 double pipeline_observe(struct packer *packer)
 {
-    double began_s = clock_s(), in_s = clock_sooner(window_due(packer), stepd_due(packer));
-    double bill_s = bill_due(packer);
+    double began_s = clock_s(), in_s = stepd_due(packer);
+    struct windows windows = window_turn(packer);
     bool steps_changed = packer->steps_changed, rates_changed;
 
+    bill_tick(packer);
     if (stepd_due(packer) == 0)
         pipeline_stepds(packer);
     if (rearrange_turn(packer))
@@ -246,13 +247,13 @@ double pipeline_observe(struct packer *packer)
     if (bindings_turn(packer))
         make_room(packer);
     packer->steps_changed = false;
-    slowdown_windows(packer);
-    if (size_judge_turn(packer))
+    slowdown_windows(packer, &windows);
+    if (size_judge_turn(packer, &windows))
         make_room(packer);
-    seek_turn(packer); /* before a window's end is forgotten */
+    seek_turn(packer, &windows);
     ranks_turn(packer);
     ranks_care_turn(packer);
-    rates_changed = classify_windows(packer);
+    rates_changed = classify_windows(packer, &windows);
     size_again(packer);
     if (packer->pairs.n) {
         forecast_update(packer);
@@ -272,7 +273,8 @@ double pipeline_observe(struct packer *packer)
     in_s = clock_sooner(in_s, clock_sooner(loop_due(packer), thermal_due(packer)));
     in_s = clock_sooner(in_s, clock_sooner(bindings_due(packer), share_due(packer)));
     in_s = clock_sooner(in_s, ranks_due(packer));
-    return clock_sooner(clock_sooner(in_s, bill_s), observe_turn(packer));
+    in_s = clock_sooner(in_s, clock_sooner(window_due(packer), bill_due(packer)));
+    return clock_sooner(in_s, observe_turn(packer));
 }
 
 double pipeline_bursts(struct packer *packer)

@@ -21,6 +21,7 @@ struct stand {
 
 struct beside {
     const struct packer *packer;
+    const struct windows *windows;
     size_t n, room;
     struct stand *own;   /* [n] by step */
     size_t *begin;       /* [steps + 1] where each step's are in it */
@@ -87,7 +88,7 @@ static int sort(struct beside *beside)
     return 0;
 }
 
-struct beside *beside_new(const struct packer *packer)
+struct beside *beside_new(const struct packer *packer, const struct windows *windows)
 {
     struct beside *beside = calloc(1, sizeof(*beside));
     const struct step *step;
@@ -97,6 +98,7 @@ struct beside *beside_new(const struct packer *packer)
     if (!beside)
         return NULL;
     beside->packer = packer;
+    beside->windows = windows;
     beside->begin = calloc(packer->steps.nlive + 1, sizeof(*beside->begin));
     whole = beside->begin;
     TAILQ_FOREACH(step, &packer->steps.live, link)
@@ -168,28 +170,29 @@ uint64_t beside_standing(const struct beside *beside, size_t step)
 
 static int find_change(const struct stand *own, const struct stand *other, void *arg)
 {
-    const struct step_counts *counts = other->step->counts;
+    const struct windows *windows = arg;
 
-    (void)arg;
-    return other->step != own->step && counts && counts->window_over && counts->window.changed;
+    return other->step != own->step && windows_have(windows, other->step) &&
+           other->step->counts->window.changed;
 }
 
 bool beside_changed(const struct beside *beside, size_t step)
 {
-    return each(beside, step, find_change, NULL) != 0;
+    struct windows windows = *beside->windows;
+
+    return each(beside, step, find_change, &windows) != 0;
 }
 
 /* Returns how many of the stand's cores were at work in its last window; -1 where that cannot be
  * told. */
-static int at_work(const struct stand *stand, double *cpu)
+static int at_work(const struct windows *windows, const struct stand *stand, double *cpu)
 {
-    const struct step_counts *counts = stand->step->counts;
     const struct last_window *window;
     double cores;
 
-    if (!counts || !counts->window_over || !counts->window.whole)
+    if (!windows_have(windows, stand->step) || !stand->step->counts->window.whole)
         return -1;
-    window = &counts->window;
+    window = &stand->step->counts->window;
     *cpu = window->cpu * (double)stand->cores / (double)stand->all;
     cores = floor(*cpu + BUSY);
     if (!(cores <= UINT16_MAX)) /* NAN, too */
@@ -199,6 +202,7 @@ static int at_work(const struct stand *stand, double *cpu)
 
 /* What is gathered of a step's caches, one after the other. */
 struct gathered {
+    const struct windows *windows;
     struct pair *pair; /* those of the cache */
     size_t llc, caches;
     struct pair before; /* of the one before */
@@ -235,7 +239,7 @@ static int gather(const struct stand *own, const struct stand *other, void *arg)
 
     if ((gathered->caches == 0 || gathered->llc != own->llc) && begin_cache(gathered, own->llc) < 0)
         return -1;
-    cores = at_work(other, &cpu);
+    cores = at_work(gathered->windows, other, &cpu);
     if (cores < 0)
         return -1;
     if (other->step == own->step) {
@@ -253,7 +257,7 @@ static int gather(const struct stand *own, const struct stand *other, void *arg)
 int beside_pair(const struct beside *beside, size_t step, struct pair *pair)
 {
     const struct stand *own = &beside->own[beside->begin[step]];
-    struct gathered gathered = {.pair = pair};
+    struct gathered gathered = {.windows = beside->windows, .pair = pair};
     const struct last_window *window;
     double strangers_s;
 

@@ -11,9 +11,11 @@
 #include "packer/steps/packer.h"
 
 struct beside;
+struct windows;
 
-/* Looks at where all live steps stand. NULL when out of memory. */
-struct beside *beside_new(const struct packer *packer);
+/* Looks at where all live steps stand, now that these windows have ended. NULL when out of memory.
+ */
+struct beside *beside_new(const struct packer *packer, const struct windows *windows);
 void beside_free(struct beside *beside); /* NULL is fine */
 
 /* In all that follows `step` says which of the live steps is meant, from 0 in their order. */

@@ -252,20 +252,17 @@ static bool classify_counted(struct packer *packer, struct step *step)
     return false;
 }
 
-bool classify_windows(struct packer *packer)
+bool classify_windows(struct packer *packer, const struct windows *windows)
 {
-    bool changed = false, ended = false;
+    bool changed = false;
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        if (!step->counts || !step->counts->window_over)
-            continue;
-        step->counts->window_over = false;
-        changed |= classify_counted(packer, step);
-        ended = true;
+        if (windows_have(windows, step))
+            changed |= classify_counted(packer, step);
     }
-    if (ended)
+    if (windows->n)
         classify_knowledge(packer);
     return changed;
 }

@@ -5,6 +5,8 @@
 
 #include "packer/steps/packer.h"
 
+struct windows;
+
 /* Look the step's program up in the profile store: fills step->profile. An unreadable store is
  * logged, the step is then unprofiled. */
 void classify_profile(struct packer *packer, struct step *step);
@@ -27,7 +29,7 @@ void classify_knowledge(struct packer *packer);
  * (profile_apart). Stack distances that the count contradicts (profile_contradicts) are forgotten.
  * Returns whether any step's rate has changed. */
 #define CLASSIFY_CHANGE 0.1
-bool classify_windows(struct packer *packer);
+bool classify_windows(struct packer *packer, const struct windows *windows);
 
 /* The rate that ranks the step among the others, misses per million instructions: its own, or the
  * configured neutral one. */

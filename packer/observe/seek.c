@@ -308,12 +308,12 @@ bool seek_take_ranks(struct seeker *seeker, uint64_t *serial, struct ranks_found
 
 /* Is it the step's turn? A tag is the last word, and where several programs have taken turns no
  * more is to be learned. */
-static bool is_due(const struct step *step)
+static bool is_due(const struct step *step, const struct windows *windows)
 {
     const struct wire_register *request = &step->request;
 
-    return request->by_cpu && !request->options.tag[0] && step->counts &&
-           step->counts->window_over && !step->seek.asked && !step->seek.mixed;
+    return request->by_cpu && !request->options.tag[0] && windows_have(windows, step) &&
+           !step->seek.asked && !step->seek.mixed;
 }
 
 /* Asks; the longer the answers are the same, the less often. */
@@ -388,7 +388,7 @@ static void hear(struct packer *packer, struct step *step, const struct seek_ans
     seek->rest = seek->apart;
 }
 
-void seek_turn(struct packer *packer)
+void seek_turn(struct packer *packer, const struct windows *windows)
 {
     struct seek_answer answer;
     struct step *step;
@@ -399,6 +399,6 @@ void seek_turn(struct packer *packer)
         if ((step = registry_find_serial(&packer->steps, answer.serial)))
             hear(packer, step, &answer);
     TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (is_due(step))
+    if (is_due(step, windows))
         ask(packer, step);
 }

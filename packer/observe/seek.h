@@ -24,6 +24,8 @@
 
 #include "packer/wire/wire.h"
 
+struct windows;
+
 #define SEEK_PROCESSES 256 /* of a step that are read */
 #define SEEK_RANKS_OF 4096 /* the same, where ranks are looked for */
 #define SEEK_WAITING 64    /* steps that wait for the thread: others are asked for later */
@@ -63,6 +65,6 @@ bool seek_take_ranks(struct seeker *seeker, uint64_t *serial, struct ranks_found
 void seek_adopt(struct step *step);
 
 /* Asks for the steps whose window is over, and takes over what was found. */
-void seek_turn(struct packer *packer);
+void seek_turn(struct packer *packer, const struct windows *windows);
 
 #endif

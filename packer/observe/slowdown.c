@@ -345,19 +345,9 @@ static void take_window(struct packer *packer, const struct beside *beside, stru
     }
 }
 
-static bool any_over(const struct packer *packer)
+void slowdown_windows(struct packer *packer, const struct windows *windows)
 {
-    const struct step *step;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (step->counts && step->counts->window_over)
-        return true;
-    return false;
-}
-
-void slowdown_windows(struct packer *packer)
-{
-    struct beside *beside = any_over(packer) ? beside_new(packer) : NULL;
+    struct beside *beside = windows->n ? beside_new(packer, windows) : NULL;
     double now_s = clock_s();
     struct step *step;
     size_t i = 0;
@@ -366,7 +356,7 @@ void slowdown_windows(struct packer *packer)
         return;
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        if (step->counts && step->counts->window_over)
+        if (windows_have(windows, step))
             take_window(packer, beside, step, i, now_s);
         i++;
     }

@@ -22,8 +22,10 @@
 
 #include "packer/steps/packer.h"
 
-/* Takes in the windows that have just ended; before classify_windows, which forgets which. */
-void slowdown_windows(struct packer *packer);
+struct windows;
+
+/* Takes in the windows that have just ended. */
+void slowdown_windows(struct packer *packer, const struct windows *windows);
 
 /* The step is over: what is left goes to the store. */
 void slowdown_learn(struct packer *packer, struct step *step);

@@ -99,7 +99,6 @@ static void take_window(struct step *step, const struct counters_sample *now,
     }
     reuse_window(step, counts->window.changed);
     counts->windows++;
-    counts->window_over = true;
 }
 
 /* Begins to count the step. Its processes are listed once, whoever wants to know them: there may be
@@ -117,8 +116,9 @@ static struct counters_step *attach(struct packer *packer, struct counters_targe
     return counters;
 }
 
-/* Read one step, whose start-up or window is over. busy is NULL where that is not known. */
-static void read_step(struct packer *packer, struct step *step, const struct cpu_busy *busy)
+/* Reads one step, whose start-up or window is over; busy is NULL where that is not known. Returns
+ * whether a window has ended. */
+static bool read_step(struct packer *packer, struct step *step, const struct cpu_busy *busy)
 {
     struct step_counts *counts = step->counts;
     struct counters_target target = target_of(step);
@@ -131,11 +131,11 @@ static void read_step(struct packer *packer, struct step *step, const struct cpu
         clock_s(), (double)(first ? packer->conf.first_window_ms : packer->conf.window_ms) / 1000,
         first);
     if (!counts->counters && !(counts->counters = attach(packer, &target)))
-        return; /* for want of memory: to be tried again */
+        return false; /* for want of memory: to be tried again */
     counts->unread = first && clock_s() - began_s > packer->turn_s;
     if (counts->unread) {
         counts->due_s = clock_s(); /* it has many processes: others first */
-        return;
+        return false;
     }
     if (busy) {
         foreign_cpus(packer, &target, &foreign);
@@ -149,6 +149,7 @@ static void read_step(struct packer *packer, struct step *step, const struct cpu
     counts->last = now;
     counts->foreign_s = foreign_s;
     counts->foreign_known = busy != NULL;
+    return !first;
 }
 
 /* ---- the stage ---- */
@@ -237,30 +238,54 @@ void window_end(struct packer *packer, struct step *step)
     window_drop(packer, step);
 }
 
-/* What takes longer than a turn of the event loop may is done in the next ones. */
-double window_due(struct packer *packer)
+/* Reads how busy the CPUs are; NULL where nobody knows. */
+static struct cpu_busy *read_busy(const struct packer *packer)
 {
-    double now_s = clock_s(), next_s = INFINITY;
+    struct cpu_busy *busy = malloc(sizeof(*busy));
+
+    if (busy && cpu_busy_read(&packer->root, busy, NULL) == 0)
+        return busy;
+    free(busy);
+    return NULL;
+}
+
+static bool is_over(const struct step *step, double now_s)
+{
+    return step->counts && !step->counts->held && step->counts->due_s <= now_s + 0.001;
+}
+
+struct windows window_turn(struct packer *packer)
+{
+    struct windows windows = {.turn = ++packer->window_turns};
     struct cpu_busy *busy = NULL;
-    struct step *step;
+    double now_s = clock_s();
     bool read = false;
+    struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
     {
-        if (!step->counts || step->counts->held)
+        if (!is_over(step, now_s) || clock_s() - now_s > packer->turn_s)
             continue;
-        if (step->counts->due_s <= now_s + 0.001 && clock_s() - now_s <= packer->turn_s) {
-            if (!read && (busy = malloc(sizeof(*busy))) &&
-                cpu_busy_read(&packer->root, busy, NULL) < 0) {
-                free(busy);
-                busy = NULL;
-            }
-            read = true;
-            read_step(packer, step, busy);
-        }
-        next_s = fmin(next_s, step->counts->due_s);
+        if (!read)
+            busy = read_busy(packer);
+        read = true;
+        if (!read_step(packer, step, busy))
+            continue;
+        step->counts->read_in = windows.turn;
+        windows.n++;
     }
     free(busy);
+    return windows;
+}
+
+double window_due(const struct packer *packer)
+{
+    const struct step *step;
+    double next_s = INFINITY;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step->counts && !step->counts->held)
+        next_s = fmin(next_s, step->counts->due_s);
     return isinf(next_s) ? -1 : fmax(next_s - clock_s(), 0);
 }
 

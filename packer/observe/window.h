@@ -37,8 +37,12 @@ void window_end(struct packer *packer, struct step *step);
 /* Nothing is counted of the step any more, and nothing is learned. */
 void window_drop(struct packer *packer, struct step *step);
 
-/* Read each step whose window is over. Seconds until the next one is, or < 0: none. */
-double window_due(struct packer *packer);
+/* Reads each step whose window is over. Returns those whose window has ended with that; what takes
+ * longer than a turn of the event loop may is read in the next ones. */
+struct windows window_turn(struct packer *packer);
+
+/* Returns the seconds until the next window is over, or < 0: none. Reads nothing. */
+double window_due(const struct packer *packer);
 
 /* Read a live step now, beside its windows. 0, or -1: nothing is counted of it yet. */
 int window_read(struct packer *packer, struct step *step, struct counters_sample *sample);

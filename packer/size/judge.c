@@ -232,7 +232,7 @@ static struct size_judge *follow(const struct packer *packer, struct step *step)
     return verdict->run;
 }
 
-bool size_judge_turn(struct packer *packer)
+bool size_judge_turn(struct packer *packer, const struct windows *windows)
 {
     double now_s = clock_s();
     bool changed = false;
@@ -243,7 +243,7 @@ bool size_judge_turn(struct packer *packer)
         struct size_judge *run;
 
         if (!step->request.options.size || step->state != STEP_PLACED || step_is_shell(step) ||
-            !step->counts || !step->counts->window_over || !(run = follow(packer, step)))
+            !windows_have(windows, step) || !(run = follow(packer, step)))
             continue;
         count_freed(step, now_s);
         if (take_window(packer, step, run) && judge(packer, step, run))

@@ -16,9 +16,11 @@
     3600 /* for so long a program keeps its cores in a phase that lost more                        \
           */
 
-/* Takes in the windows that have just ended; before classify_windows, which forgets which. Returns
- * whether tasks have other cores to use than they had: rearrange() makes it true. */
-bool size_judge_turn(struct packer *packer);
+struct windows;
+
+/* Takes in the windows that have just ended. Returns whether tasks have other cores to use than
+ * they had: rearrange() makes it true. */
+bool size_judge_turn(struct packer *packer, const struct windows *windows);
 
 /* Says of a step that starts whether its program lost more lately, in whichever phase:
  * step->size.verdict.refused. */

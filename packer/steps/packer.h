@@ -68,6 +68,7 @@ struct packer {
     struct machine_profile *machine;    /* NULL: none, or none that fits this machine */
     struct counters_node counters_node; /* what they borrow */
     struct counters *counters;
+    uint64_t window_turns;             /* of the windows (observe/window.h), until now */
     bool private_data;                 /* users are told nothing of others */
     struct learner *learner;           /* NULL: nothing is learned */
     struct seeker *seeker;             /* NULL: nobody looks who uses the CPUs (observe/seek.h) */

@@ -40,13 +40,26 @@ struct step_counts {
     double instructions[2], seconds[2];      /* counted in them, [0] alone, [1] beside */
     uint64_t ended[2];                       /* windows of these two kinds */
     uint64_t windows;                        /* all, also those that are neither */
-    bool window_over;                        /* a window has ended since the step was classified */
+    uint64_t read_in;                        /* the turn that its last window ended in (windows) */
     struct last_window window;               /* that one */
     uint64_t behaviours;                     /* times that the program has changed by itself */
     struct rate solo[SOLO_RATES]; /* windows alone since the program last changed by itself */
     struct step_sets *sets;       /* who it was beside, and how fast; NULL: nobody yet */
     double scaling[RATES];        /* relative standard error for multiplexing, in the last window */
 };
+
+/* The steps whose window one turn has ended (observe/window.h): window_turn() returns them, and who
+ * follows from windows is handed them. */
+struct windows {
+    uint64_t turn; /* its number, from 1 */
+    size_t n;
+};
+
+/* Is the step, which is live, one of these? */
+static inline bool windows_have(const struct windows *windows, const struct step *step)
+{
+    return step->counts && step->counts->read_in == windows->turn;
+}
 
 /* Fills in the running average of the present phase, with half its 95 % interval (multiplexing
  * included; NAN where that is not known). Returns false where the rate is not known. */

@@ -802,6 +802,9 @@ static void test_due(void **state)
     double in_s;
 
     packer->bill->due_s = 0;
+    assert_true(bill_due(packer) == 0); /* asking reads no meter */
+    assert_true(packer->bill->due_s == 0);
+    bill_tick(packer);
     in_s = bill_due(packer);
     assert_true(in_s > 4 && in_s <= 15);
     run(box, 1, "0");

@@ -40,7 +40,7 @@ static void test_counts(void **state)
     struct json_object *sample;
     double at_s, cycles;
 
-    window_due(&f->packer); /* its start-up is over */
+    window_turn(&f->packer); /* its start-up is over */
     step->started_mono_s -= 5;
     sample = render_sample(&f->packer, step, true);
     assert_string_equal(text(sample, "id"), "7.0");
@@ -61,7 +61,7 @@ static void test_uncounted(void **state)
     struct step *step = fixture_run(f, 7, "0", "other");
     struct json_object *sample;
 
-    window_due(&f->packer);
+    window_turn(&f->packer);
     sample = render_sample(&f->packer, step, true);
     assert_int_equal(json_object_object_length(sample), 3);
     json_object_put(sample);

@@ -66,6 +66,7 @@ static int open_replay(void **state)
 static void second(struct fixture *f, double age_s, const char *cpus)
 {
     struct cpus at_work = cpus_of(cpus);
+    struct windows windows;
     struct step *step;
 
     cpus_foreach(cpu, &at_work) busy[cpu] += 100;
@@ -76,9 +77,9 @@ static void second(struct fixture *f, double age_s, const char *cpus)
         if (step->counts)
             step->counts->due_s = 0;
     }
-    window_due(&f->packer);
-    slowdown_windows(&f->packer);
-    classify_windows(&f->packer);
+    windows = window_turn(&f->packer);
+    slowdown_windows(&f->packer, &windows);
+    classify_windows(&f->packer, &windows);
 }
 
 static struct step *run(struct fixture *f, uint32_t job, const char *cpu, const char *tag)

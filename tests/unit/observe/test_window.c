@@ -147,6 +147,29 @@ static void test_no_steps(void **state)
     assert_true(window_due(&f->packer) < 0);
 }
 
+/* Asking when a window is over reads nothing; the turn that reads it says whose it was. */
+static void test_whose_window(void **state)
+{
+    struct fixture *f = *state;
+    struct step *one = fixture_run(f, 1, "0", "devil"), *two = fixture_run(f, 2, "1", "devil");
+    struct windows windows;
+
+    at_age(f, one, 1); /* its start-up is over */
+    at_age(f, two, 1);
+    one->counts->due_s = 0;
+    assert_true(window_due(&f->packer) == 0);
+    assert_true(one->counts->due_s == 0);
+    assert_int_equal(one->counts->windows, 0);
+    one->started_mono_s -= 1;
+    windows = window_turn(&f->packer);
+    assert_int_equal(windows.n, 1);
+    assert_true(windows_have(&windows, one));
+    assert_false(windows_have(&windows, two));
+    windows = window_turn(&f->packer);
+    assert_int_equal(windows.n, 0);
+    assert_false(windows_have(&windows, one));
+}
+
 static void count_solo(struct fixture *f, const char *tag, double misses)
 {
     struct profiles *store = NULL;
@@ -400,11 +423,12 @@ static void test_no_memory(void **state)
 
     no_memory = true;
     step->counts->due_s = 0;
+    assert_int_equal(window_turn(&f->packer).n, 0);
     assert_true(window_due(&f->packer) > 0.001);
     no_memory = false;
     assert_null(step->counts->counters);
     step->counts->due_s = 0;
-    window_due(&f->packer);
+    window_turn(&f->packer);
     assert_non_null(step->counts->counters);
 }
 
@@ -435,10 +459,10 @@ static void test_listed_once(void **state)
     f->packer.enforce.way = &way;
     step = fixture_run(f, 2, "1", "devil");
     listings = 0;
-    window_due(&f->packer);
+    window_turn(&f->packer);
     assert_int_equal(listings, 0);
     step->counts->due_s = 0;
-    window_due(&f->packer);
+    window_turn(&f->packer);
     assert_non_null(step->counts->counters);
     assert_int_equal(listings, 1);
     fixture_end(f, 2, 0);
@@ -473,6 +497,7 @@ int main(void)
         CASE(test_first_window),
         CASE(test_nocount),
         CASE(test_no_steps),
+        CASE(test_whose_window),
         CASE(test_reference_stays),
         CASE(test_simulated_gives_way),
         CASE(test_neighbours_take_hits),

@@ -219,7 +219,7 @@ static void read_at(struct fixture *f, struct step *step, double at_s,
                     struct counters_sample *sample, struct by_node *by)
 {
     step->started_mono_s = clock_s() - at_s;
-    window_due(&f->packer);
+    window_turn(&f->packer);
     assert_int_equal(window_read_by_node(&f->packer, step, sample, by), 0);
 }
 
