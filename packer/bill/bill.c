@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/bill/node_power.h"
 #include "packer/steps/adopt.h"
+#include "packer/steps/stage.h"
 
 #define SHORTEST_S 0.001    /* of an interval */
 #define SAVE_S 1.0          /* between two writings of the state file */
@@ -322,3 +324,52 @@ bool bill_idle(const struct step *step, uint64_t *uj)
 {
     return total_of(&step->bill, step->bill.idle_uj, uj);
 }
+
+/* ---- the stage ---- */
+
+static int open_bill(struct packer *packer, struct berth_error *err)
+{
+    packer->power = node_power_open(packer->topo);
+    return bill_open(&packer->bill, packer, err);
+}
+
+static void close_bill(struct packer *packer)
+{
+    node_power_close(packer->power);
+    bill_close(packer->bill);
+}
+
+static void begin_bill(struct packer *packer, struct step *step)
+{
+    bill_turn(packer);
+    bill_begin(packer, step, false);
+}
+
+static void adopt_bill(struct packer *packer, struct step *step)
+{
+    bill_begin(packer, step, true);
+}
+
+static void end_bill(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    (void)end;
+    bill_turn(packer);
+    bill_end(packer, step);
+}
+
+static void tick(struct packer *packer, struct turn *turn)
+{
+    (void)turn;
+    bill_tick(packer);
+}
+
+const struct stage bill_stage = {
+    .name = "bill",
+    .open = open_bill,
+    .close = close_bill,
+    .begin = begin_bill,
+    .adopt = adopt_bill,
+    .end = end_bill,
+    .turn = tick,
+    .due = bill_due,
+};

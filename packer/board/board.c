@@ -16,6 +16,7 @@
 #include "packer/board/map.h"
 #include "packer/board/mbm.h"
 #include "packer/board/told.h"
+#include "packer/steps/stage.h"
 
 /* What a window says holds until it is so many windows old. */
 #define WINDOWS_OLD 3
@@ -362,3 +363,37 @@ bool board_say(const struct board *board, char say[BOARD_SAY])
                               : "the steps' windows, of the node as a whole");
     return board_has_states(board);
 }
+
+/* ---- the stage ---- */
+
+static int open_board(struct packer *packer, struct berth_error *err)
+{
+    (void)err;
+    board_open(packer);
+    return 0;
+}
+
+static void close_board(struct packer *packer)
+{
+    board_close(packer->board);
+}
+
+static void tell_turn(struct packer *packer, struct turn *turn)
+{
+    (void)turn;
+    board_turn(packer);
+}
+
+static void tell_gone(struct packer *packer, struct wire_step_id id)
+{
+    (void)id;
+    board_turn(packer);
+}
+
+const struct stage board_stage = {
+    .name = "board",
+    .open = open_board,
+    .close = close_board,
+    .gone = tell_gone,
+    .turn = tell_turn,
+};

@@ -16,6 +16,8 @@
 
 #include "packer/steps/packer.h"
 
+struct stage;
+
 struct board;
 
 #define BOARD_FILE "blackboard" /* in conf.state_dir */
@@ -44,5 +46,8 @@ bool board_has_states(const struct board *board);
 /* Says in one line where its figures come from, or why there is no state. Returns whether there is
  * any. */
 bool board_say(const struct board *board, char say[BOARD_SAY]);
+
+/* Its row (steps/stage.h). */
+extern const struct stage board_stage;
 
 #endif

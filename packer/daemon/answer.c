@@ -113,6 +113,10 @@ void answer_fill(const struct packer *packer, const struct step *step, struct wi
 {
     char cpus[CPUS_TEXT_MAX];
 
+    if (step->enacted.unplaced) {
+        answer_refuse(answer, step->enacted.reason);
+        return;
+    }
     memset(answer, 0, sizeof(*answer));
     answer->ok = true;
     answer->managed = step_movable(step);

@@ -9,12 +9,14 @@
 
 #include "packer/base/array.h"
 #include "packer/conf/admit.h"
+#include "packer/conf/admit_names.h"
 #include "packer/daemon/ledger_record.h"
 #include "packer/identity/asker.h"
 #include "packer/identity/jobs.h"
 #include "packer/place/place.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
+#include "packer/steps/stage.h"
 
 int identify_open(struct packer *packer, struct berth_error *err)
 {
@@ -311,3 +313,31 @@ void identify_look(struct packer *packer)
     known_jobs_forget(packer->jobs, time(NULL));
     pool_marker_unwatch(packer, is_watched);
 }
+
+/* ---- the stage ---- */
+
+static int open_names(struct packer *packer, struct berth_error *err)
+{
+    return admit_names_open(&packer->names, err) < 0 ? -1 : identify_open(packer, err);
+}
+
+static void close_names(struct packer *packer)
+{
+    identify_close(packer);
+    admit_names_close(packer->names);
+}
+
+static void settle_end(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    (void)end;
+    identify_end(packer, step);
+}
+
+const struct stage identity_stage = {
+    .name = "identity",
+    .open = open_names,
+    .close = close_names,
+    .begin = identify_begin,
+    .adopt = identify_adopt,
+    .end = settle_end,
+};

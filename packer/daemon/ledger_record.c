@@ -9,7 +9,9 @@
 #include "models/energy/edp.h"
 #include "packer/base/text.h"
 #include "packer/bill/bill.h"
+#include "packer/daemon/record_pages.h"
 #include "packer/daemon/tally.h"
+#include "packer/ledger/ledger.h"
 #include "packer/ledger/schema.h"
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
@@ -20,6 +22,7 @@
 #include "packer/steps/effect.h"
 #include "packer/steps/program.h"
 #include "packer/steps/rank_tasks.h"
+#include "packer/steps/stage.h"
 
 /* Windows of a run alone that tell how fast it is then. */
 #define ALONE_WINDOWS 3
@@ -277,21 +280,6 @@ void ledger_record_fill(const struct packer *packer, const struct step *step,
     fill_energy(step, record);
 }
 
-/* A counter that cannot be read any more keeps its last value. */
-void ledger_record_count(struct packer *packer, struct step *step)
-{
-    struct counters_sample now, *last;
-
-    if (!packer->ledger || window_read(packer, step, &now) < 0)
-        return;
-    last = &step->counts->last;
-    for (size_t i = 0; i < COUNTERS; i++)
-        if (counters_know(&now, i) && (!counters_know(last, i) || now.value[i] >= last->value[i])) {
-            last->known |= 1u << i;
-            last->value[i] = now.value[i];
-        }
-}
-
 void ledger_record_keep(struct packer *packer, const struct step *step)
 {
     struct ledger_record record;
@@ -345,3 +333,49 @@ void ledger_record_resume(struct packer *packer)
 {
     settler_resume(packer->settler, is_live, packer);
 }
+
+/* ---- the stage ---- */
+
+/* Opens what tells slurmdbd, where berth.conf wants it. */
+static void open_settler(struct packer *packer)
+{
+    struct berth_error err;
+
+    if (!conf_settles(&packer->conf) || !packer->ledger)
+        return;
+    if (settler_open(&packer->settler, &packer->conf, packer->ledger, &err) < 0)
+        log_error("slurmdbd is told nothing of jobs: %s", err.text);
+}
+
+static int open_ledger(struct packer *packer, struct berth_error *err)
+{
+    struct berth_error why;
+
+    (void)err;
+    if (ledger_open(&packer->ledger, &packer->conf, &why) < 0)
+        log_error("no records of steps are kept: ledger: %s", why.text);
+    if (packer->ledger && record_pages_open(&packer->record_pages, &packer->conf, &why) < 0)
+        log_error("users are told no records of the ledger: %s", why.text);
+    open_settler(packer);
+    return 0;
+}
+
+static void close_ledger(struct packer *packer)
+{
+    settler_close(packer->settler);
+    record_pages_close(packer->record_pages);
+    ledger_close(packer->ledger);
+}
+
+static void keep_record(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    (void)end;
+    ledger_record_keep(packer, step);
+}
+
+const struct stage ledger_stage = {
+    .name = "ledger",
+    .open = open_ledger,
+    .close = close_ledger,
+    .end = keep_record,
+};

@@ -7,6 +7,8 @@
 #include "packer/ledger/ledger.h"
 #include "packer/steps/packer.h"
 
+struct stage;
+
 /* Fill a record from a step that is over (ended_at is set) and still has its state and its place;
  * after its bill's last turn. The user's name stays "": looking it up may take long. */
 void ledger_record_fill(const struct packer *packer, const struct step *step,
@@ -15,9 +17,6 @@ void ledger_record_fill(const struct packer *packer, const struct step *step,
 /* Returns by how much slower than alone the step was in all windows of its run, as a fraction of
  * the time; NAN not known, else *source says what alone is: "profile", "own windows alone". */
 double ledger_record_slowdown(const struct step *step, const char **source);
-
-/* The step's counters at its end: its last window was not over. Before window_end. */
-void ledger_record_count(struct packer *packer, struct step *step);
 
 /* ledger_record_fill, into the ledger, if there is one. */
 void ledger_record_keep(struct packer *packer, const struct step *step);
@@ -33,5 +32,8 @@ void ledger_record_identify(struct packer *packer, const struct known_job *job);
 /* Does the same for the runs of which berthd died before they were settled, when the steps that
  * live are known again. */
 void ledger_record_resume(struct packer *packer);
+
+/* Its row (steps/stage.h). */
+extern const struct stage ledger_stage;
 
 #endif

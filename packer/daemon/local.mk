@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
 	packer/daemon/answer.c packer/daemon/answer.h \
+	packer/daemon/ending.c packer/daemon/ending.h \
 	packer/daemon/features.c packer/daemon/features.h \
 	packer/daemon/identify.c packer/daemon/identify.h \
 	packer/daemon/late.c packer/daemon/late.h \
@@ -18,7 +19,10 @@ libpacker_la_SOURCES += \
 	packer/daemon/render_now.c packer/daemon/render_now.h \
 	packer/daemon/render_sample.c packer/daemon/render_sample.h \
 	packer/daemon/requests.c packer/daemon/requests.h \
+	packer/daemon/resume.c \
+	packer/daemon/stages.c packer/daemon/stages.h \
 	packer/daemon/stored.c packer/daemon/stored.h \
+	packer/daemon/sweep.c packer/daemon/sweep.h \
 	packer/daemon/tally.c packer/daemon/tally.h \
 	packer/daemon/warning.c packer/daemon/warning.h
 

@@ -2,69 +2,16 @@
 /* open - see open.h */
 #include "packer/daemon/open.h"
 
-#include "packer/base/file.h"
-#include "packer/bill/bill.h"
-#include "packer/board/board.h"
-#include "packer/bill/node_power.h"
-#include "packer/base/path_owner.h"
-#include "packer/conf/admit_names.h"
-#include "packer/conf/private_data.h"
-#include "packer/daemon/identify.h"
-#include "packer/daemon/record_pages.h"
-#include "packer/enact/memory_follow.h"
-#include "packer/enact/as_if.h"
-#include "packer/enact/replace.h"
-#include "packer/enact/thermal.h"
-#include "packer/inside/inside.h"
-#include "packer/inside/prefetch_cores.h"
-#include "packer/ledger/ledger.h"
-#include "packer/machine/type.h"
-#include "packer/observe/known_pairs.h"
-#include "packer/observe/learn.h"
-#include "packer/observe/seek.h"
-#include "packer/observe/orders.h"
-#include "packer/observe/probe.h"
-#include "packer/observe/reuse.h"
-#include "packer/observe/window.h"
-#include "packer/place/forecast.h"
-#include "packer/place/near.h"
-#include "packer/probe/probe.h"
-#include "packer/settle/settler.h"
-#include "packer/size/judge.h"
-#include "packer/size/loop.h"
-#include "packer/size/share_adapt.h"
-#include "packer/size/phases.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-/* Steps of a berthd that died must be adopted or undone, whatever the store is like: one that
- * cannot be read is told of, and looked at again by each launch. */
-static int open_profiles(struct packer *packer, struct berth_error *err)
-{
-    struct berth_error why;
-
-    if (profiles_attach(&packer->profiles, packer->conf.profile_db, packer->conf.profile_group,
-                        err) < 0)
-        return -1;
-    if (profiles_readable(packer->profiles, &why) < 0)
-        log_warn("profiles: %s; going on without", why.text);
-    return 0;
-}
-
-static int open_journal(struct packer *packer, struct berth_error *err)
-{
-    char path[PATH_MAX + 16];
-
-    if (file_folder(packer->conf.state_dir, 0755) < 0)
-        return berth_error_set(err, "%s: %s", packer->conf.state_dir, strerror(errno));
-    snprintf(path, sizeof(path), "%s/journal", packer->conf.state_dir);
-    return journal_file_open(&packer->journal, path, err);
-}
+#include "packer/base/path_owner.h"
+#include "packer/conf/private_data.h"
+#include "packer/daemon/stages.h"
+#include "packer/ledger/ledger.h"
+#include "packer/machine/type.h"
 
 /* Says whether each node of the profile is one of this machine, with as many cores. */
 static bool fits(const struct machine_profile *profile, const struct topo *topo,
@@ -110,64 +57,6 @@ static void read_machine(struct packer *packer)
     }
 }
 
-static int open_counters(struct packer *packer, struct berth_error *err)
-{
-    struct counters_about about;
-
-    packer->counters_node =
-        (struct counters_node){&packer->root, packer->topo, &packer->enforce, &packer->conf};
-    if (counters_open(&packer->counters, &packer->counters_node, err) < 0)
-        return -1;
-    for (size_t i = 0; counters_about(packer->counters, i, &about); i++)
-        log_line(about.used ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG, "counters: %s: %s", about.name,
-                 about.say);
-    return 0;
-}
-
-/* Opens the watches over job lists and over new folders. Without them, what Slurm writes is noticed
- * when the new step is registered, and who comes by the sweep. */
-static void open_watch(struct packer *packer)
-{
-    struct berth_error err;
-
-    if (packer->enforce.way->job_list && job_watch_open(&packer->watch, &err) < 0)
-        log_warn("%s", err.text);
-    if (packer->enforce.way->jobs &&
-        folder_watch_open(&packer->folders, &packer->enforce, &err) < 0)
-        log_warn("%s", err.text);
-}
-
-/* Opens the watch over slurmstepds. Without it, what becomes of steps is found out by the sweep. */
-static void open_stepds(struct packer *packer)
-{
-    struct berth_error err;
-
-    if (process_watch_open(&packer->stepds, &packer->root, &err) < 0)
-        log_warn("%s", err.text);
-}
-
-/* Opens the ledger. */
-static void open_ledger(struct packer *packer)
-{
-    struct berth_error err;
-
-    if (ledger_open(&packer->ledger, &packer->conf, &err) < 0)
-        log_error("no records of steps are kept: ledger: %s", err.text);
-    if (packer->ledger && record_pages_open(&packer->record_pages, &packer->conf, &err) < 0)
-        log_error("users are told no records of the ledger: %s", err.text);
-}
-
-/* Opens what tells slurmdbd, where berth.conf wants it. */
-static void open_settler(struct packer *packer)
-{
-    struct berth_error err;
-
-    if (!conf_settles(&packer->conf) || !packer->ledger)
-        return;
-    if (settler_open(&packer->settler, &packer->conf, packer->ledger, &err) < 0)
-        log_error("slurmdbd is told nothing of jobs: %s", err.text);
-}
-
 /* Refuses folders in which a user could put something else in the place of what root keeps there.
  */
 static int check_paths(const struct conf *conf, struct berth_error *err)
@@ -206,8 +95,8 @@ int packer_check(const struct conf *conf, struct berth_error *err)
     return rc;
 }
 
-/* Opens what no step can be placed without; each may need what stands before it. */
-static int open_needed(struct packer *packer, struct berth_error *err)
+/* Opens what all stages stand on; each may need what stands before it. */
+static int open_world(struct packer *packer, struct berth_error *err)
 {
     const struct conf *conf = &packer->conf;
 
@@ -221,36 +110,11 @@ static int open_needed(struct packer *packer, struct berth_error *err)
     snprintf(packer->enforce.tree, sizeof(packer->enforce.tree), "%s", conf->cgroup_name);
     if (pool_init(&packer->pool, packer->topo->cores) < 0)
         return berth_no_memory(err);
-    if (open_profiles(packer, err) < 0 || open_journal(packer, err) < 0 ||
-        admit_names_open(&packer->names, err) < 0 || identify_open(packer, err) < 0 ||
-        open_counters(packer, err) < 0)
-        return -1;
-    return bill_open(&packer->bill, packer, err);
-}
-
-/* Opens what berth can do without: each logs what is in its way. */
-static void open_optional(struct packer *packer)
-{
-    packer->private_data = private_data_hides(&packer->conf);
+    packer->counters_node =
+        (struct counters_node){&packer->root, packer->topo, &packer->enforce, &packer->conf};
     machine_type(packer->topo, &packer->root, packer->machine_type, sizeof(packer->machine_type));
     read_machine(packer);
-    near_read(packer);
-    packer->forecast = forecast_open();
-    packer->replace = replace_open();
-    packer->power = node_power_open(packer->topo);
-    learn_configure(packer);
-    packer->seeker = seek_open(&packer->root);
-    known_pairs_open(packer);
-    probing_open(packer);
-    memory_configure(packer);
-    reuse_open(packer);
-    open_watch(packer);
-    open_stepds(packer);
-    open_ledger(packer);
-    open_settler(packer);
-    prefetch_open(packer);
-    thermal_open(packer);
-    board_open(packer);
+    return 0;
 }
 
 int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err)
@@ -265,67 +129,23 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
     packer->turn_s = 0.005;
     packer->end_patience_s = 2;
     registry_init(&packer->steps, conf->history);
-    if (open_needed(packer, err) < 0) {
-        packer_close(packer);
-        return -1;
-    }
-    open_optional(packer);
-    return 0;
+    packer->private_data = private_data_hides(conf);
+    if (open_world(packer, err) == 0 && stages_open(packer, err) == 0)
+        return 0;
+    packer_close(packer);
+    return -1;
 }
 
-/* In the reverse order; the steps first, which all the others know. */
 void packer_close(struct packer *packer)
 {
-    struct step *step;
-
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    {
-        loop_end(packer, step);
-        size_judge_end(step);
-        inside_close(packer, step);
-    }
-    if (packer->counters)
-        TAILQ_FOREACH(step, &packer->steps.live, link) window_drop(packer, step);
-    board_close(packer->board);
-    thermal_close(packer);
-    identify_close(packer);
-    settler_close(packer->settler);
-    record_pages_close(packer->record_pages);
-    ledger_close(packer->ledger);
-    process_watch_close(packer->stepds);
-    folder_watch_close(packer->folders);
-    job_watch_close(packer->watch);
-    memory_close(packer);
-    enforce_close(&packer->enforce);
-    probe_close(packer->probe);
-    orders_close(packer->orders);
-    seek_close(packer->seeker);
-    learn_close(packer->learner);
-    node_power_close(packer->power);
-    replace_close(packer->replace);
-    phases_close(packer->phases);
-    forecast_close(packer->forecast);
-    bill_close(packer->bill);
-    share_adapt_free(packer);
+    stages_close(packer);
     registry_free(&packer->steps);
-    registers_free(&packer->registers);
-    strangers_free(&packer->strangers);
-    pairs_free(&packer->pairs);
-    programs_free(&packer->programs);
-    reuse_sampler_close(packer->reuse);
-    counters_close(packer->counters);
-    admit_names_close(packer->names);
-    if (packer->journal)
-        journal_file_close(packer->journal);
-    if (packer->profiles)
-        profiles_close(packer->profiles);
-    as_if_close(packer);
     pool_free(&packer->pool);
+    enforce_close(&packer->enforce);
     if (packer->root.fd >= 0)
         rootfs_close(&packer->root);
     if (packer->devices.fd >= 0)
         rootfs_close(&packer->devices);
     machine_profile_free(packer->machine);
-    devices_free(packer->gear);
     topo_free(packer->topo);
 }

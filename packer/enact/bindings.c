@@ -8,6 +8,7 @@
 #include "packer/base/log.h"
 #include "packer/enact/care.h"
 #include "packer/steps/journal.h"
+#include "packer/steps/stage.h"
 #include "packer/steps/stand.h"
 #include "packer/system/process.h"
 
@@ -370,3 +371,10 @@ double bindings_due(const struct packer *packer)
         return fmax((window_of(packer, now_s) + 1) * window_s - now_s, 0.001);
     return -1;
 }
+
+static void look_turn(struct packer *packer, struct turn *turn)
+{
+    turn->places |= bindings_turn(packer);
+}
+
+const struct stage bindings_stage = {.name = "bindings", .turn = look_turn, .due = bindings_due};

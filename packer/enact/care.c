@@ -7,6 +7,7 @@
 
 #include "packer/size/size.h"
 #include "packer/steps/program.h"
+#include "packer/steps/stage.h"
 #include "packer/steps/stand.h"
 #include "enum_table.h"
 
@@ -142,3 +143,17 @@ void care_disown(const struct packer *packer, struct step *step)
     step_leave(packer, step, STEP_LEFT, "forgotten: another step runs under its name");
     step->enacted.away = false;
 }
+
+/* ---- the stage ---- */
+
+static void decide(struct packer *packer, struct step *step)
+{
+    care_begin(packer, step);
+}
+
+static void adopt(struct packer *packer, struct step *step)
+{
+    care_adopt(packer, step);
+}
+
+const struct stage care_stage = {.name = "care", .begin = decide, .adopt = adopt};

@@ -7,6 +7,7 @@
 
 #include "packer/base/log.h"
 #include "packer/enforce/folder_watch.h"
+#include "packer/steps/stage.h"
 
 void folders_watch(struct packer *packer, const struct step *step)
 {
@@ -82,3 +83,50 @@ double folders_due(const struct packer *packer)
 {
     return strangers_due(packer);
 }
+
+/* ---- the stage ---- */
+
+/* Opens the watches over job lists and over new folders. Without them, what Slurm writes is noticed
+ * when the new step is registered, and who comes by the sweep. */
+static int open_watches(struct packer *packer, struct berth_error *unused)
+{
+    struct berth_error err;
+
+    (void)unused;
+    if (packer->enforce.way->job_list && job_watch_open(&packer->watch, &err) < 0)
+        log_warn("%s", err.text);
+    if (packer->enforce.way->jobs &&
+        folder_watch_open(&packer->folders, &packer->enforce, &err) < 0)
+        log_warn("%s", err.text);
+    return 0;
+}
+
+static void close_watches(struct packer *packer)
+{
+    folder_watch_close(packer->folders);
+    job_watch_close(packer->watch);
+}
+
+static void watch(struct packer *packer, struct step *step)
+{
+    folders_watch(packer, step);
+}
+
+/* A job with no live step is not watched. */
+static void unwatch(struct packer *packer, struct wire_step_id id)
+{
+    if (registry_job_lives(&packer->steps, id.job, false))
+        return;
+    if (packer->watch)
+        job_watch_drop(packer->watch, id.job);
+    if (packer->folders)
+        folder_watch_settle(packer->folders, id.job);
+}
+
+const struct stage folders_stage = {
+    .name = "folders",
+    .open = open_watches,
+    .close = close_watches,
+    .begin = watch,
+    .gone = unwatch,
+};

@@ -9,6 +9,7 @@
 
 #include "packer/memory/mover.h"
 #include "packer/observe/window.h"
+#include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 
 #define MB 1e6
@@ -343,3 +344,40 @@ void memory_ended(struct packer *packer, struct step *step)
         snprintf(memory->why, sizeof(memory->why), "the step ended, or left berth's care");
     memory->running = false;
 }
+
+/* ---- the stage ---- */
+
+static int open_mover(struct packer *packer, struct berth_error *err)
+{
+    (void)err;
+    memory_configure(packer);
+    return 0;
+}
+
+static void note_bound(struct packer *packer, struct step *step)
+{
+    (void)packer;
+    memory_told(step);
+}
+
+static void end_memory(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    (void)end;
+    memory_ended(packer, step);
+}
+
+static void follow_turn(struct packer *packer, struct turn *turn)
+{
+    (void)turn;
+    memory_turn(packer);
+}
+
+const struct stage memory_stage = {
+    .name = "memory",
+    .open = open_mover,
+    .close = memory_close,
+    .configure = memory_configure,
+    .begin = note_bound,
+    .end = end_memory,
+    .turn = follow_turn,
+};

@@ -16,6 +16,7 @@
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
 #include "packer/steps/rank_tasks.h"
+#include "packer/steps/stage.h"
 #include "packer/steps/stand.h"
 
 /* ---- what speaks against it ---- */
@@ -250,3 +251,11 @@ void ranks_care_turn(struct packer *packer)
             follow(packer, step);
     }
 }
+
+static void care_turn(struct packer *packer, struct turn *turn)
+{
+    (void)turn;
+    ranks_care_turn(packer);
+}
+
+const struct stage ranks_care_stage = {.name = "ranks' care", .turn = care_turn};

@@ -101,6 +101,14 @@ int rearrange_as(struct packer *packer, struct pool *next, unsigned flags, struc
     return without_failed(packer, changed(packer, next, NULL, flags, err));
 }
 
+void rearrange_room(struct packer *packer)
+{
+    struct berth_error err;
+
+    if (rearrange(packer, NULL, 0, &err) < 0)
+        log_error("cores not vacated: %s", err.text);
+}
+
 void rearrange_again(struct packer *packer, uint32_t job)
 {
     without_failed(packer, (long)enact_again(packer, job));

@@ -28,4 +28,7 @@ void rearrange_again(struct packer *packer, uint32_t job);
  * moved is put back and leaves the pool. Returns whether there is more to do. */
 bool rearrange_turn(struct packer *packer);
 
+/* Others leave the cores of those who are gone, released or not registered, first of all. */
+void rearrange_room(struct packer *packer);
+
 #endif

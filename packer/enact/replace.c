@@ -15,6 +15,7 @@
 #include "packer/enact/weigh.h"
 #include "packer/observe/window.h"
 #include "packer/place/threads.h"
+#include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 #include "enum_table.h"
 
@@ -532,3 +533,31 @@ void replace_turn(struct packer *packer, bool rates_changed, bool steps_changed)
     if (changed)
         decide_as_if(packer, &rules);
 }
+
+/* ---- the stage ---- */
+
+static int open_replace(struct packer *packer, struct berth_error *err)
+{
+    (void)err;
+    packer->replace = replace_open(); /* NULL: no running step is moved for another's sake */
+    return 0;
+}
+
+static void close_replace(struct packer *packer)
+{
+    replace_close(packer->replace);
+}
+
+static void consider_turn(struct packer *packer, struct turn *turn)
+{
+    if (turn->learnt)
+        replace_learnt(packer);
+    replace_turn(packer, turn->rates_changed, turn->steps_changed);
+}
+
+const struct stage replace_stage = {
+    .name = "replace",
+    .open = open_replace,
+    .close = close_replace,
+    .turn = consider_turn,
+};

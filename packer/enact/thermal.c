@@ -13,6 +13,7 @@
 #include "packer/enact/rearrange.h"
 #include "packer/observe/window.h"
 #include "packer/steps/journal.h"
+#include "packer/steps/stage.h"
 
 struct thermal {
     double looked_s; /* CLOCK_MONOTONIC; 0: not yet */
@@ -343,3 +344,26 @@ struct json_object *thermal_explain(const struct step *step)
     json_add_cpus(object, "hot", &thermal->hot);
     return object;
 }
+
+/* ---- the stage ---- */
+
+static int open_thermal(struct packer *packer, struct berth_error *err)
+{
+    (void)err;
+    thermal_open(packer);
+    return 0;
+}
+
+static void cool_turn(struct packer *packer, struct turn *turn)
+{
+    (void)turn;
+    thermal_turn(packer);
+}
+
+const struct stage thermal_stage = {
+    .name = "thermal",
+    .open = open_thermal,
+    .close = thermal_close,
+    .turn = cool_turn,
+    .due = thermal_due,
+};

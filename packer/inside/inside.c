@@ -14,6 +14,7 @@
 #include "packer/inside/prefetch_cores.h"
 #include "packer/observe/window.h"
 #include "packer/steps/effect.h"
+#include "packer/steps/stage.h"
 
 static bool asks(const struct step *step)
 {
@@ -377,3 +378,41 @@ const char *inside_page(const struct step *step)
 
     return run && run->page ? step_page_path(run->page) : NULL;
 }
+
+/* ---- the stage ---- */
+
+static int open_inside(struct packer *packer, struct berth_error *err)
+{
+    (void)err;
+    prefetch_open(packer);
+    return 0;
+}
+
+static void close_steps(struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link) inside_close(packer, step);
+    registers_free(&packer->registers);
+}
+
+static void end_inside(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    (void)end;
+    inside_end(packer, step);
+}
+
+static void policies_turn(struct packer *packer, struct turn *turn)
+{
+    turn->again |= inside_turn(packer);
+}
+
+const struct stage inside_stage = {
+    .name = "inside",
+    .open = open_inside,
+    .close = close_steps,
+    .begin = inside_begin,
+    .end = end_inside,
+    .undo = inside_undo,
+    .turn = policies_turn,
+};

@@ -14,6 +14,8 @@
 
 #include "packer/steps/packer.h"
 
+struct stage;
+
 /* berthd starts, and has read the journal. */
 void inside_resume(struct packer *packer);
 
@@ -71,5 +73,8 @@ bool inside_about(const struct packer *packer, size_t i, struct inside_about *ab
 /* Adds an object for each policy to explain, named as its word; null where it was not asked for. */
 void inside_explain(const struct packer *packer, const struct step *step,
                     struct json_object *explain);
+
+/* Its row (steps/stage.h). */
+extern const struct stage inside_stage;
 
 #endif

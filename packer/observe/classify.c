@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "packer/steps/program.h"
+#include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 
 /* What is known before anything is. */
@@ -273,3 +274,20 @@ double classify_rate(const struct packer *packer, const struct step *step)
         return step->profile.miss_pmi;
     return isnan(step->probe.rank) ? packer->conf.neutral_miss_pmi : step->probe.rank;
 }
+
+/* ---- the stages ---- */
+
+const struct stage profile_stage = {.name = "profile", .begin = classify_profile};
+
+static void classify(struct packer *packer, struct step *step)
+{
+    classify_step(packer, step);
+    classify_knowledge(packer);
+}
+
+static void classify_turn(struct packer *packer, struct turn *turn)
+{
+    turn->rates_changed = classify_windows(packer, &turn->windows);
+}
+
+const struct stage class_stage = {.name = "class", .begin = classify, .turn = classify_turn};

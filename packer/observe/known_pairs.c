@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "packer/steps/program.h"
+#include "packer/steps/stage.h"
 
 struct loading {
     struct packer *packer;
@@ -108,3 +109,29 @@ void known_pairs_begin(struct packer *packer, const struct step *step)
     program->asked = true;
     load_pairs(packer, step->program, PROFILE_PAIRS_OF, KNOWN_PAIRS_OF_ONE);
 }
+
+/* ---- the stage ---- */
+
+static int open_pairs(struct packer *packer, struct berth_error *err)
+{
+    (void)err;
+    known_pairs_open(packer);
+    return 0;
+}
+
+static void free_pairs(struct packer *packer)
+{
+    pairs_free(&packer->pairs);
+}
+
+static void load_known(struct packer *packer, struct step *step)
+{
+    known_pairs_begin(packer, step);
+}
+
+const struct stage pairs_stage = {
+    .name = "pairs",
+    .open = open_pairs,
+    .close = free_pairs,
+    .begin = load_known,
+};

@@ -13,9 +13,11 @@
 #include "packer/base/clock.h"
 #include "packer/base/json.h"
 #include "packer/base/worker.h"
+#include "packer/observe/orders.h"
 #include "packer/observe/window.h"
 #include "packer/steps/packer.h"
 #include "packer/steps/program.h"
+#include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 
 #define RETRY_S 30
@@ -356,3 +358,35 @@ void learn_step(struct packer *packer, const struct step *step)
             learn_put(packer->learner, &sample);
     }
 }
+
+/* ---- the stage ---- */
+
+/* Steps of a berthd that died must be adopted or undone, whatever the store is like: one that
+ * cannot be read is told of, and looked at again by each launch. */
+static int open_profiles(struct packer *packer, struct berth_error *err)
+{
+    struct berth_error why;
+
+    if (profiles_attach(&packer->profiles, packer->conf.profile_db, packer->conf.profile_group,
+                        err) < 0)
+        return -1;
+    if (profiles_readable(packer->profiles, &why) < 0)
+        log_warn("profiles: %s; going on without", why.text);
+    learn_configure(packer);
+    return 0;
+}
+
+static void close_profiles(struct packer *packer)
+{
+    orders_close(packer->orders);
+    learn_close(packer->learner);
+    if (packer->profiles)
+        profiles_close(packer->profiles);
+}
+
+const struct stage store_stage = {
+    .name = "store",
+    .open = open_profiles,
+    .close = close_profiles,
+    .configure = learn_configure,
+};

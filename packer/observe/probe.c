@@ -13,6 +13,7 @@
 #include "packer/observe/learn.h"
 #include "packer/probe/probe.h"
 #include "packer/steps/program.h"
+#include "packer/steps/stage.h"
 
 void probing_open(struct packer *packer)
 {
@@ -190,3 +191,32 @@ void probing_end(struct packer *packer, struct step *step)
     if (sample.key[0])
         learn_put(packer->learner, &sample);
 }
+
+/* ---- the stage ---- */
+
+static int open_probe(struct packer *packer, struct berth_error *err)
+{
+    (void)err;
+    probing_open(packer);
+    return 0;
+}
+
+static void close_probe(struct packer *packer)
+{
+    probe_close(packer->probe);
+}
+
+static void forget_step(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    (void)end;
+    probing_end(packer, step);
+}
+
+const struct stage probe_stage = {
+    .name = "probe",
+    .open = open_probe,
+    .close = close_probe,
+    .configure = probing_rank,
+    .begin = probing_start,
+    .end = forget_step,
+};

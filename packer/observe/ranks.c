@@ -9,6 +9,7 @@
 #include "packer/base/clock.h"
 #include "packer/observe/ranks_look.h"
 #include "packer/observe/seek.h"
+#include "packer/steps/stage.h"
 
 #define SOON_S 0.2   /* an answer is looked for, if nobody comes sooner */
 #define WORKS 0.1    /* of a core: who uses more works, and does not only wait */
@@ -165,3 +166,11 @@ double ranks_due(const struct packer *packer)
     }
     return in_s;
 }
+
+static void look_turn(struct packer *packer, struct turn *turn)
+{
+    (void)turn;
+    ranks_turn(packer);
+}
+
+const struct stage ranks_stage = {.name = "ranks", .turn = look_turn, .due = ranks_due};

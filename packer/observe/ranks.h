@@ -10,6 +10,8 @@
 
 #include "packer/steps/packer.h"
 
+struct stage;
+
 #define RANKS_LOOK_S 1.0
 #define RANKS_APART_S 16.0
 
@@ -23,5 +25,8 @@ void ranks_turn(struct packer *packer);
 
 /* Returns the seconds until that is to be done again; < 0: there is no such step. */
 double ranks_due(const struct packer *packer);
+
+/* Its row (steps/stage.h). */
+extern const struct stage ranks_stage;
 
 #endif

@@ -2,19 +2,22 @@
 /* reuse - see reuse.h */
 #include "packer/observe/reuse.h"
 
+#include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 
-void reuse_open(struct packer *packer)
+static int open_sampler(struct packer *packer, struct berth_error *unused)
 {
     char say[COUNTERS_SAY];
     struct berth_error err;
 
+    (void)unused;
     if (packer->conf.reuse_sampling != CONF_ON)
-        return;
+        return 0;
     if (reuse_sampler_open(&packer->reuse, &packer->counters_node, say, &err) == 0)
         log_info("reuse sampling: %s", say);
     else
         log_warn("no reuse sampling: %s", err.text);
+    return 0;
 }
 
 /* False where the step's cgroup is not known to perf. */
@@ -75,3 +78,10 @@ int reuse_sdp(const struct packer *packer, const struct step *step, struct reuse
     return reuse_sampler_sdp(step->counts->reuse, llc->size_bytes / llc->line_bytes / llc->ways,
                              llc->ways, accesses, sdp, &err);
 }
+
+static void close_sampler(struct packer *packer)
+{
+    reuse_sampler_close(packer->reuse);
+}
+
+const struct stage reuse_stage = {.name = "reuse", .open = open_sampler, .close = close_sampler};

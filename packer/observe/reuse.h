@@ -7,7 +7,7 @@
 #include "packer/reuse/sampler.h"
 #include "packer/steps/packer.h"
 
-void reuse_open(struct packer *packer);
+struct stage;
 
 /* A counted step: counting has begun, its CPUs have changed, a window is over (of a new phase), it
  * has ended. */
@@ -19,5 +19,8 @@ void reuse_end(struct step *step);
 /* Its stack-distance profile on one of the node's caches, of the present phase. 0, or -1: not
  * known. */
 int reuse_sdp(const struct packer *packer, const struct step *step, struct reuse_sdp *sdp);
+
+/* Its row (steps/stage.h). */
+extern const struct stage reuse_stage;
 
 #endif

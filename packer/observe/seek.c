@@ -17,6 +17,7 @@
 #include "packer/steps/journal.h"
 #include "packer/steps/packer.h"
 #include "packer/steps/program.h"
+#include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 #include "packer/system/process.h"
 #include "packer/system/process_exe.h"
@@ -402,3 +403,34 @@ void seek_turn(struct packer *packer, const struct windows *windows)
     if (is_due(step, windows))
         ask(packer, step);
 }
+
+static int open_seeker(struct packer *packer, struct berth_error *err)
+{
+    (void)err;
+    packer->seeker = seek_open(&packer->root);
+    return 0;
+}
+
+static void close_seeker(struct packer *packer)
+{
+    seek_close(packer->seeker);
+}
+
+static void adopt_program(struct packer *packer, struct step *step)
+{
+    (void)packer;
+    seek_adopt(step);
+}
+
+static void ask_turn(struct packer *packer, struct turn *turn)
+{
+    seek_turn(packer, &turn->windows);
+}
+
+const struct stage seek_stage = {
+    .name = "seek",
+    .open = open_seeker,
+    .close = close_seeker,
+    .adopt = adopt_program,
+    .turn = ask_turn,
+};

@@ -11,6 +11,7 @@
 #include "packer/observe/beside.h"
 #include "packer/observe/learn.h"
 #include "packer/steps/program.h"
+#include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 
 #define SETS_MAX 8   /* of neighbours that a step's windows are kept of; the oldest gives way */
@@ -382,3 +383,12 @@ void slowdown_drop(struct step *step)
     free(sets);
     step->counts->sets = NULL;
 }
+
+/* ---- the stage ---- */
+
+static void take_windows(struct packer *packer, struct turn *turn)
+{
+    slowdown_windows(packer, &turn->windows);
+}
+
+const struct stage slowdown_stage = {.name = "slowdown", .turn = take_windows};

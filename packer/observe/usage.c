@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "packer/base/clock.h"
+#include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 
 #define EVERY_S 1.0  /* processes are read that often at most */
@@ -72,9 +73,9 @@ static void read_processes(struct packer *packer, struct step *step)
         now_s + fmax(EVERY_S, COST * (now_s - began_s) * (double)packer->steps.nlive);
 }
 
-double observe_turn(struct packer *packer)
+void observe_turn(struct packer *packer)
 {
-    double began_s = clock_s(), next_s = INFINITY;
+    double began_s = clock_s();
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
@@ -83,8 +84,17 @@ double observe_turn(struct packer *packer)
             continue;
         if (began_s >= step->use.next_s && clock_s() - began_s < TURN_S)
             read_processes(packer, step);
-        next_s = fmin(next_s, step->use.next_s);
     }
+}
+
+double observe_due(const struct packer *packer)
+{
+    const struct step *step;
+    double next_s = INFINITY;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (!step->use.counted)
+        next_s = fmin(next_s, step->use.next_s);
     return isinf(next_s) ? -1 : fmax(next_s - clock_s(), REST_S);
 }
 
@@ -105,3 +115,18 @@ double observe_elapsed_s(const struct step *step)
 
     return until - step->started_mono_s;
 }
+
+static void read_turn(struct packer *packer, struct turn *turn)
+{
+    (void)turn;
+    observe_turn(packer);
+}
+
+const struct stage usage_stage = {
+    .name = "usage",
+    .begin = observe_begin,
+    .end = observe_end,
+    .turn = read_turn,
+    .unhurried = true,
+    .due = observe_due,
+};

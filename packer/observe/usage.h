@@ -6,14 +6,18 @@
 
 #include "packer/steps/packer.h"
 
+struct stage;
+
 /* A live step is observed from now on: in a second for the first time. */
 void observe_begin(struct packer *packer, struct step *step);
 
 /* Brings the CPU time of the live steps up to date: by their counters, where these have ended a
  * window, else by their processes, each step's once in a second at most, and so seldom that this
- * takes a hundredth of the time. Nobody's question does that. Returns the seconds until a step is
- * to be read next, or < 0: none is. */
-double observe_turn(struct packer *packer);
+ * takes a hundredth of the time. Nobody's question does that. */
+void observe_turn(struct packer *packer);
+
+/* Returns the seconds until the processes of a step are to be read next, or < 0: of none. */
+double observe_due(const struct packer *packer);
 
 /* Reads the CPU time of a live step's processes now. */
 void observe_step(struct packer *packer, struct step *step);
@@ -23,5 +27,8 @@ void observe_end(struct packer *packer, struct step *step, const struct wire_end
 
 /* Seconds since the start, or from start to end. */
 double observe_elapsed_s(const struct step *step);
+
+/* Its row (steps/stage.h). */
+extern const struct stage usage_stage;
 
 #endif

@@ -11,6 +11,7 @@
 #include "packer/observe/reuse.h"
 #include "packer/observe/slowdown.h"
 #include "packer/steps/program.h"
+#include "packer/steps/stage.h"
 #include "packer/system/cpu_busy.h"
 #include "enum_table.h"
 
@@ -313,3 +314,64 @@ bool window_last(const struct step *step, struct counters_sample *sample)
     *sample = step->counts->last;
     return true;
 }
+
+static int open_counters(struct packer *packer, struct berth_error *err)
+{
+    struct counters_about about;
+
+    if (counters_open(&packer->counters, &packer->counters_node, err) < 0)
+        return -1;
+    for (size_t i = 0; counters_about(packer->counters, i, &about); i++)
+        log_line(about.used ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG, "counters: %s: %s", about.name,
+                 about.say);
+    return 0;
+}
+
+static void close_counters(struct packer *packer)
+{
+    struct step *step;
+
+    if (!packer->counters)
+        return;
+    TAILQ_FOREACH(step, &packer->steps.live, link) window_drop(packer, step);
+    counters_close(packer->counters);
+}
+
+/* Reads the step at its end, for its record: its last window was not over. A counter that cannot be
+ * read any more keeps its last value. */
+static void read_last(struct packer *packer, struct step *step)
+{
+    struct counters_sample now, *last;
+
+    if (!packer->ledger || window_read(packer, step, &now) < 0)
+        return;
+    last = &step->counts->last;
+    for (size_t i = 0; i < COUNTERS; i++)
+        if (counters_know(&now, i) && (!counters_know(last, i) || now.value[i] >= last->value[i])) {
+            last->known |= 1u << i;
+            last->value[i] = now.value[i];
+        }
+}
+
+static void end_windows(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    (void)end;
+    read_last(packer, step);
+    window_end(packer, step);
+}
+
+static void take_turn(struct packer *packer, struct turn *turn)
+{
+    turn->windows = window_turn(packer);
+}
+
+const struct stage window_stage = {
+    .name = "window",
+    .open = open_counters,
+    .close = close_counters,
+    .begin = window_attach,
+    .end = end_windows,
+    .undo = window_end,
+    .turn = take_turn,
+    .due = window_due,
+};

@@ -11,6 +11,7 @@
 #include "packer/base/array.h"
 #include "packer/place/ladder.h"
 #include "packer/place/pair_table.h"
+#include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 #include "enum_table.h"
 
@@ -645,3 +646,32 @@ int forecast_node(const struct forecast *forecast, double caution, size_t n,
     free(stand);
     return rc;
 }
+
+/* ---- the stage ---- */
+
+static int open_forecast(struct packer *packer, struct berth_error *err)
+{
+    (void)err;
+    packer->forecast = forecast_open(); /* NULL: slowdowns cannot be told */
+    return 0;
+}
+
+static void close_forecast(struct packer *packer)
+{
+    forecast_close(packer->forecast);
+}
+
+static void learn_turn(struct packer *packer, struct turn *turn)
+{
+    if (packer->pairs.n == 0)
+        return;
+    forecast_update(packer);
+    turn->learnt = forecast_learn(packer);
+}
+
+const struct stage forecast_stage = {
+    .name = "forecast",
+    .open = open_forecast,
+    .close = close_forecast,
+    .turn = learn_turn,
+};

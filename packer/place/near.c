@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "packer/base/text.h"
+#include "packer/steps/stage.h"
 
 void near_read(struct packer *packer)
 {
@@ -125,3 +126,30 @@ void near_text(const struct packer *packer, const struct step *step, char *text,
     else if (step->near.holds && far && step->state == STEP_PLACED)
         text_append(text, size, ": there is no room near");
 }
+
+/* ---- the stage ---- */
+
+static int open_devices(struct packer *packer, struct berth_error *err)
+{
+    (void)err;
+    near_read(packer);
+    return 0;
+}
+
+static void close_devices(struct packer *packer)
+{
+    devices_free(packer->gear);
+}
+
+static void find_devices(struct packer *packer, struct step *step)
+{
+    near_begin(packer, step);
+}
+
+const struct stage near_stage = {
+    .name = "near",
+    .open = open_devices,
+    .close = close_devices,
+    .configure = near_read,
+    .begin = find_devices,
+};

@@ -14,6 +14,7 @@
 #include "packer/place/near.h"
 #include "packer/place/policy.h"
 #include "packer/place/search.h"
+#include "packer/steps/stage.h"
 
 /* ---- where a step stands ---- */
 
@@ -34,7 +35,6 @@ void place_begin(const struct packer *packer, struct step *step)
     step->place.policy = step->place.policy_asked;
     step->place.edp = (struct step_edp){.cluster = NAN, .spread = NAN};
     place_bound(step);
-    near_begin(packer, step);
     step->place.predicted = NAN;
     step->place.met = false;
 }
@@ -251,3 +251,19 @@ void place_predict(const struct packer *packer)
     }
     free(slowdown);
 }
+
+/* ---- the stage ---- */
+
+static void ask_policy(struct packer *packer, struct step *step)
+{
+    place_begin(packer, step);
+}
+
+static void adopt_place(struct packer *packer, struct step *step)
+{
+    place_begin(packer, step);
+    place_describe(packer, &packer->pool, step);
+    place_adopt(step);
+}
+
+const struct stage place_stage = {.name = "place", .begin = ask_policy, .adopt = adopt_place};

@@ -13,6 +13,7 @@
 #include "packer/size/sizing.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/program.h"
+#include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 
 struct size_judge {
@@ -270,3 +271,36 @@ double size_judge_predicted(const struct step *step)
 {
     return step->size.gbps_all > 0 ? 1 - step->size.gbps / step->size.gbps_all : NAN;
 }
+
+/* ---- the stage ---- */
+
+static void judge_windows(struct packer *packer, struct turn *turn)
+{
+    turn->places |= size_judge_turn(packer, &turn->windows);
+}
+
+static void end_verdict(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    (void)packer, (void)end;
+    size_judge_end(step);
+}
+
+static void undo_verdict(struct packer *packer, struct step *step)
+{
+    end_verdict(packer, step, NULL);
+}
+
+static void close_verdicts(struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link) size_judge_end(step);
+}
+
+const struct stage judge_stage = {
+    .name = "judge",
+    .close = close_verdicts,
+    .end = end_verdict,
+    .undo = undo_verdict,
+    .turn = judge_windows,
+};

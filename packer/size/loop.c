@@ -15,6 +15,7 @@
 #include "packer/size/profiling.h"
 #include "packer/size/size.h"
 #include "packer/steps/journal.h"
+#include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 
 #define QUIET 0.5   /* of what the memories can do: below, a core asks what it asks alone */
@@ -550,3 +551,33 @@ double loop_due(const struct packer *packer)
     }
     return in_s;
 }
+
+/* ---- the stage ---- */
+
+static void follow_turn(struct packer *packer, struct turn *turn)
+{
+    turn->places |= loop_turn(packer);
+}
+
+static void end_loop(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    (void)end;
+    loop_end(packer, step);
+}
+
+static void close_loops(struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link) loop_end(packer, step);
+    phases_close(packer->phases);
+}
+
+const struct stage loop_stage = {
+    .name = "loop",
+    .close = close_loops,
+    .end = end_loop,
+    .undo = loop_end,
+    .turn = follow_turn,
+    .due = loop_due,
+};

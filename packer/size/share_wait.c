@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "packer/base/clock.h"
+#include "packer/size/share_adapt.h"
+#include "packer/steps/stage.h"
 
 double share_wait_s(const struct packer *packer, const struct step *step)
 {
@@ -39,3 +41,18 @@ bool share_turn(struct packer *packer)
     }
     return any;
 }
+
+/* ---- the stage: parts of cores that several jobs hold ---- */
+
+static void divide_turn(struct packer *packer, struct turn *turn)
+{
+    turn->places |= share_adapt_turn(packer);
+    turn->places |= share_turn(packer);
+}
+
+const struct stage share_stage = {
+    .name = "share",
+    .close = share_adapt_free,
+    .turn = divide_turn,
+    .due = share_due,
+};

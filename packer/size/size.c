@@ -15,6 +15,7 @@
 #include "packer/size/stored.h"
 #include "packer/size/traffic.h"
 #include "packer/steps/journal.h"
+#include "packer/steps/stage.h"
 
 void size_on_node(const struct packer *packer, const struct step *step, size_t i, size_t *cores,
                   size_t *used)
@@ -352,3 +353,27 @@ bool size_turn(struct packer *packer)
 {
     return size_due(packer) && size_node(packer, NULL);
 }
+
+/* ---- the stage ---- */
+
+static void size_step(struct packer *packer, struct step *step)
+{
+    size_node(packer, step);
+}
+
+static void keep_size(struct packer *packer, struct step *step)
+{
+    (void)packer, (void)step; /* the journal has it, and its threads were counted by it */
+}
+
+static void size_later(struct packer *packer, struct turn *turn)
+{
+    turn->places |= size_turn(packer);
+}
+
+const struct stage size_stage = {
+    .name = "size",
+    .begin = size_step,
+    .adopt = keep_size,
+    .turn = size_later,
+};

@@ -8,10 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/base/file.h"
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"
 #include "packer/base/log.h"
 #include "packer/steps/effect.h"
+#include "packer/steps/stage.h"
 
 #define COMPACT_BYTES (1 << 20)
 
@@ -716,3 +718,37 @@ int journal_set_aside(struct packer *packer, struct berth_error *err)
         packer->pool.stand[core] = POOL_OUTSIDE;
     return journal_compact(packer, true, err);
 }
+
+/* ---- the stage ---- */
+
+static int open_journal(struct packer *packer, struct berth_error *err)
+{
+    char path[PATH_MAX + 16];
+
+    if (file_folder(packer->conf.state_dir, 0755) < 0)
+        return berth_error_set(err, "%s: %s", packer->conf.state_dir, strerror(errno));
+    snprintf(path, sizeof(path), "%s/journal", packer->conf.state_dir);
+    return journal_file_open(&packer->journal, path, err);
+}
+
+static void close_journal(struct packer *packer)
+{
+    if (packer->journal)
+        journal_file_close(packer->journal);
+    packer->journal = NULL;
+}
+
+static void write_end(struct packer *packer, struct wire_step_id id)
+{
+    struct berth_error err;
+
+    if (journal_end(packer, id, &err) < 0)
+        log_error("%s", err.text);
+}
+
+const struct stage journal_stage = {
+    .name = "journal",
+    .open = open_journal,
+    .close = close_journal,
+    .gone = write_end,
+};

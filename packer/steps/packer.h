@@ -3,6 +3,8 @@
 #ifndef BERTH_STEPS_PACKER_H
 #define BERTH_STEPS_PACKER_H
 
+#include <stdio.h>
+
 #include "models/online/opticore.h"
 #include "packer/base/clock.h"
 #include "packer/conf/conf.h"
@@ -136,5 +138,11 @@ struct packer {
         char why[256];        /* of the last one */
     } refused;                /* registrations: their steps run where Slurm put them */
 };
+
+/* The node is called as Slurm calls it in registrations, which the journal keeps. */
+static inline void packer_call_node(struct packer *packer, const struct step *step)
+{
+    snprintf(packer->node, sizeof(packer->node), "%s", step->request.node);
+}
 
 #endif

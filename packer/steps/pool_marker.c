@@ -11,6 +11,7 @@
 
 #include "packer/base/file.h"
 #include "packer/steps/run_folder.h"
+#include "packer/steps/stage.h"
 
 /* Does the job keep its marker: has it a live step that opted in? */
 static bool opted_in(const struct packer *packer, uint32_t job)
@@ -107,3 +108,27 @@ void pool_marker_remove_all(const struct packer *packer)
     file_sweep(path, is_any, NULL);
     rmdir(path);
 }
+
+/* ---- the stage ---- */
+
+static void mark_job(struct packer *packer, struct step *step)
+{
+    pool_marker_update(packer, step->request.id.job);
+}
+
+static void keep_markers(struct packer *packer, struct step *step)
+{
+    (void)packer, (void)step; /* all are made at once when all are adopted */
+}
+
+static void unmark_job(struct packer *packer, struct wire_step_id id)
+{
+    pool_marker_update(packer, id.job);
+}
+
+const struct stage marker_stage = {
+    .name = "marker",
+    .begin = mark_job,
+    .adopt = keep_markers,
+    .gone = unmark_job,
+};

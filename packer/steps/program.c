@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "packer/steps/stage.h"
+
 const char *program_command(const struct wire_register *request)
 {
     const char *slash = strrchr(request->exe, '/');
@@ -173,3 +175,23 @@ void program_sample_init(const struct packer *packer, const struct step *step, c
     sample->line_bytes = packer->topo->llc[0].line_bytes;
     sample->measured_at = time(NULL);
 }
+
+/* ---- the stage ---- */
+
+static void leave_program(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    (void)end;
+    program_end(packer, step);
+}
+
+static void free_programs(struct packer *packer)
+{
+    programs_free(&packer->programs);
+}
+
+const struct stage program_stage = {
+    .name = "program",
+    .close = free_programs,
+    .begin = program_begin,
+    .end = leave_program,
+};

@@ -3,6 +3,7 @@
 #include "packer/steps/stepd.h"
 
 #include "packer/base/log.h"
+#include "packer/steps/stage.h"
 #include "packer/system/process_watch.h"
 
 static uint64_t tag_of(struct wire_step_id id)
@@ -49,3 +50,41 @@ double stepd_due(const struct packer *packer)
 {
     return packer->stepds ? process_watch_due(packer->stepds) : -1;
 }
+
+/* ---- the stage ---- */
+
+/* Without it, what becomes of steps is found out by the sweep. */
+static int open_stepds(struct packer *packer, struct berth_error *unused)
+{
+    struct berth_error err;
+
+    (void)unused;
+    if (process_watch_open(&packer->stepds, &packer->root, &err) < 0)
+        log_warn("%s", err.text);
+    return 0;
+}
+
+static void close_stepds(struct packer *packer)
+{
+    process_watch_close(packer->stepds);
+}
+
+static void watch(struct packer *packer, struct step *step)
+{
+    stepd_watch(packer, step);
+}
+
+static void unwatch(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    (void)end;
+    stepd_unwatch(packer, step);
+}
+
+const struct stage stepd_stage = {
+    .name = "slurmstepd",
+    .open = open_stepds,
+    .close = close_stepds,
+    .begin = watch,
+    .end = unwatch,
+    .due = stepd_due,
+};

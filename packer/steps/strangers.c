@@ -8,6 +8,7 @@
 #include "packer/base/log.h"
 #include "packer/enforce/slurm_jobs.h"
 #include "packer/steps/packer.h"
+#include "packer/steps/stage.h"
 #include "packer/system/process.h"
 
 #define WHOLE_JOB UINT32_MAX /* as a step's number */
@@ -402,3 +403,27 @@ void strangers_add_steps(const struct packer *packer, struct cpus *cpus)
             cpus_or(cpus, &stranger->cpus);
     }
 }
+
+/* ---- the stage ---- */
+
+static void read_beside(struct packer *packer, struct step *step)
+{
+    strangers_read_job(packer, step->request.id.job);
+}
+
+static void keep_list(struct packer *packer, struct step *step)
+{
+    (void)packer, (void)step; /* the sweep has just read all folders */
+}
+
+static void free_list(struct packer *packer)
+{
+    strangers_free(&packer->strangers);
+}
+
+const struct stage strangers_stage = {
+    .name = "strangers",
+    .close = free_list,
+    .begin = read_beside,
+    .adopt = keep_list,
+};

@@ -17,6 +17,8 @@
 #include "packer/base/cpus.h"
 #include "packer/wire/wire.h"
 
+struct stage;
+
 #define STRANGERS_PATIENCE_S 2
 
 struct packer;
@@ -66,5 +68,8 @@ double strangers_due(const struct packer *packer);
 
 /* Adds the CPUs of the steps that count. */
 void strangers_add_steps(const struct packer *packer, struct cpus *cpus);
+
+/* Its row (steps/stage.h). */
+extern const struct stage strangers_stage;
 
 #endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* resume - what berthd does with the steps of its journal when it starts (pipeline.h). */
+#include "packer/bill/bill.h"
+#include "packer/daemon/ending.h"
+#include "packer/daemon/identify.h"
+#include "packer/daemon/ledger_record.h"
+#include "packer/daemon/missed.h"
+#include "packer/daemon/pipeline.h"
+#include "packer/daemon/stages.h"
+#include "packer/daemon/sweep.h"
+#include "packer/enact/care.h"
+#include "packer/enact/enact.h"
+#include "packer/enact/offline.h"
+#include "packer/enact/rearrange.h"
+#include "packer/enact/release.h"
+#include "packer/inside/inside.h"
+#include "packer/steps/adopt.h"
+#include "packer/steps/journal.h"
+#include "packer/steps/pool_marker.h"
+
+/* The journal cannot be read to its end: what it has until there goes home, as far as it runs. */
+static int set_aside(struct packer *packer, struct berth_error *err)
+{
+    struct berth_error why;
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        if (adopt_of(packer, step) != ADOPT_SAME)
+            continue;
+        inside_undo(packer, step);
+        if ((step_movable(step) || step->enacted.away) && enact_go_home(packer, step, &why) < 0)
+            log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, why.text);
+    }
+    return journal_set_aside(packer, err);
+}
+
+/* Forgets the steps under whose names others run: their job was requeued while there was no berthd.
+ */
+static void forget_others(struct packer *packer)
+{
+    struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
+
+    for (; step; step = next) {
+        next = TAILQ_NEXT(step, link);
+        if (adopt_of(packer, step) != ADOPT_OTHER)
+            continue;
+        log_warn("step %u.%u: what runs under its name is another one; forgotten",
+                 step->request.id.job, step->request.id.step);
+        care_disown(packer, step);
+        inside_disown(step);
+        step_over(packer, step, NULL);
+    }
+}
+
+/* Who the steps of the journal are and what they were billed, also of those that ended while there
+ * was no berthd. */
+static void adopt_known(struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    {
+        packer_call_node(packer, step);
+        stages_adopt_known(packer, step);
+    }
+    bill_adopted(packer);
+    identify_resume(packer);
+}
+
+int pipeline_resume(struct packer *packer, struct berth_error *err)
+{
+    struct step *step;
+
+    if (journal_load(packer, err) < 0 && set_aside(packer, err) < 0)
+        return -1;
+    adopt_places(packer);
+    inside_resume(packer);
+    release_leave(packer);
+    adopt_known(packer);
+    offline_leave(packer);
+    forget_others(packer);
+    sweep_unknown(packer);
+    sweep_steps(packer, 0); /* whose end was not heard of, while there was no berthd */
+    TAILQ_FOREACH(step, &packer->steps.live, link) stages_adopt(packer, step);
+    if (rearrange(packer, NULL, ENACT_ALL, err) < 0)
+        return -1;
+    pool_marker_update_all(packer);
+    if (packer->steps.nlive)
+        log_info("adopted %zu running steps", packer->steps.nlive);
+    ledger_record_resume(packer);
+    missed_read(packer, pipeline_end);
+    if (journal_compact(packer, true, err) <
+        0) /* the old one is whole; the next sweep tries again */
+        log_error("%s", err->text);
+    return 0;
+}

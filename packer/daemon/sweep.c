@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sweep - see sweep.h */
+#include "packer/daemon/sweep.h"
+
+#include <stdlib.h>
+
+#include "packer/base/clock.h"
+#include "packer/daemon/ending.h"
+#include "packer/daemon/identify.h"
+#include "packer/enact/rearrange.h"
+#include "packer/steps/journal.h"
+#include "packer/steps/strangers.h"
+
+/* Returns the names of the live steps, which the caller frees; NULL for want of memory. */
+static struct wire_step_id *list_live(const struct packer *packer)
+{
+    struct wire_step_id *known = calloc(packer->steps.nlive + 1, sizeof(*known));
+    const struct step *step;
+    size_t n = 0;
+
+    if (known)
+        TAILQ_FOREACH(step, &packer->steps.live, link) known[n++] = step->request.id;
+    return known;
+}
+
+void sweep_unknown(struct packer *packer)
+{
+    struct wire_step_id *known = list_live(packer);
+    struct berth_error err = {""};
+    const struct step *step;
+    struct slurm_job job;
+    size_t given = 0;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    slurm_job_of(&packer->enforce, &step->body, &job); /* so that it knows their folders */
+    if (known && packer->enforce.way->give_back)
+        given = packer->enforce.way->give_back(&packer->enforce, known, packer->steps.nlive, &err);
+    if (given)
+        log_warn("%zu steps that are not in the journal have the CPUs back that Slurm gave them",
+                 given);
+    if (err.text[0])
+        log_error("%s", err.text);
+    free(known);
+}
+
+void sweep_folders(struct packer *packer, bool keep_live)
+{
+    struct wire_step_id *known = list_live(packer);
+    size_t n = keep_live ? packer->steps.nlive : 0;
+    struct berth_error err;
+
+    if (!known)
+        return;
+    if (packer->enforce.way->clean &&
+        packer->enforce.way->clean(&packer->enforce, known, n, &err) < 0)
+        log_warn("%s", err.text);
+    counters_sweep(packer->counters, known, n);
+    free(known);
+}
+
+/* Has the step had no process for so long? Its end is on the way for a moment after the last. */
+static bool has_vanished(struct packer *packer, struct step *step, double patience_s)
+{
+    if (enforce_step_alive(&packer->enforce, &step->body)) {
+        step->empty_mono_s = 0;
+        return false;
+    }
+    if (step->empty_mono_s == 0)
+        step->empty_mono_s = clock_s();
+    return clock_s() - step->empty_mono_s >= patience_s;
+}
+
+void sweep_steps(struct packer *packer, double patience_s)
+{
+    struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
+    struct berth_error err;
+
+    if (packer->stale && journal_compact(packer, true, &err) < 0) /* before anything is changed */
+        log_error("%s", err.text);
+    for (; step; step = next) {
+        next = TAILQ_NEXT(step, link);
+        if (!has_vanished(packer, step, patience_s))
+            continue;
+        log_info("step %u.%u vanished", step->request.id.job, step->request.id.step);
+        step_over(packer, step, NULL);
+    }
+    strangers_read(packer);
+    rearrange_room(packer); /* for whom Slurm put beside a job of the pool, too */
+    sweep_folders(packer, true);
+    identify_look(packer);
+    if (journal_compact(packer, packer->stale, &err) < 0)
+        log_error("%s", err.text);
+}

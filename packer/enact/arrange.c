@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* arrange - see arrange.h */
+#include "packer/enact/arrange.h"
+
+#include <stdio.h>
+
+#include "packer/enact/as_if.h"
+#include "packer/enact/care.h"
+#include "packer/enact/enact.h"
+#include "packer/enact/rearrange.h"
+#include "packer/place/place.h"
+#include "packer/steps/journal.h"
+#include "packer/steps/stage.h"
+
+/* The step runs where Slurm put it, whether berth likes it or not: others leave its cores. */
+static void keep_off(struct packer *packer, struct step *step, const char *why)
+{
+    char reason[sizeof(step->enacted.reason)];
+    struct berth_error err;
+
+    snprintf(reason, sizeof(reason), "left alone: %.300s", why);
+    step_leave(packer, step, STEP_LEFT, reason);
+    step->enacted.unplaced = true;
+    if (rearrange(packer, step, 0, &err) < 0)
+        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+    else
+        journal_note(packer, step);
+}
+
+/* Finds all steps their places, now that there is one more. Also describes where the step now
+ * stands, in any case. */
+static void arrange(struct packer *packer, struct step *step)
+{
+    struct berth_error err;
+
+    if (journal_start(packer, step, &err) < 0 || rearrange(packer, step, 0, &err) < 0) {
+        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+        keep_off(packer, step, err.text);
+    }
+    place_describe(packer, &packer->pool, step);
+    if (step->state == STEP_OBSERVED)
+        as_if_place(packer, step); /* decides, and only records it */
+}
+
+static void keep_place(struct packer *packer, struct step *step)
+{
+    (void)packer, (void)step; /* all are arranged at once when all are adopted */
+}
+
+static void arrange_turn(struct packer *packer, struct turn *turn)
+{
+    turn->again |= rearrange_turn(packer);
+    if (turn->places)
+        rearrange_room(packer);
+    turn->places = false;
+}
+
+static void go_home(struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    struct berth_error err;
+
+    (void)end;
+    if ((step_movable(step) || step->enacted.away) && enact_go_home(packer, step, &err) < 0)
+        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+}
+
+static void restore(struct packer *packer, struct step *step)
+{
+    if (step_movable(step) || step->enacted.away)
+        enact_restore(packer, step);
+}
+
+const struct stage arrange_stage = {
+    .name = "arrange",
+    .close = as_if_close,
+    .begin = arrange,
+    .adopt = keep_place,
+    .end = go_home,
+    .undo = restore,
+    .turn = arrange_turn,
+};
