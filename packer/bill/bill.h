@@ -24,8 +24,6 @@
 
 #include "packer/energy/energy.h"
 
-struct stage;
-
 struct packer;
 struct step;
 
@@ -81,8 +79,5 @@ bool bill_total(const struct step *step, uint64_t *uj);
 /* Of that, what the node takes when idle, as far as its idle power was known. False: not metered.
  */
 bool bill_idle(const struct step *step, uint64_t *uj);
-
-/* Its row (steps/stage.h). */
-extern const struct stage bill_stage;
 
 #endif

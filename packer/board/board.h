@@ -16,8 +16,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 struct board;
 
 #define BOARD_FILE "blackboard" /* in conf.state_dir */
@@ -46,8 +44,5 @@ bool board_has_states(const struct board *board);
 /* Says in one line where its figures come from, or why there is no state. Returns whether there is
  * any. */
 bool board_say(const struct board *board, char say[BOARD_SAY]);
-
-/* Its row (steps/stage.h). */
-extern const struct stage board_stage;
 
 #endif

@@ -11,8 +11,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Starts asking, where berth.conf wants it. Returns 0, or -1 and err: no memory. */
 int identify_open(struct packer *packer, struct berth_error *err);
 void identify_close(struct packer *packer);
@@ -49,8 +47,5 @@ void identify_stop(struct packer *packer);
 /* Looks which jobs Slurm has folders of: where the epilog is not called, that tells which are over.
  */
 void identify_look(struct packer *packer);
-
-/* Its row (steps/stage.h). */
-extern const struct stage identity_stage;
 
 #endif

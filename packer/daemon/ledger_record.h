@@ -7,8 +7,6 @@
 #include "packer/ledger/ledger.h"
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Fill a record from a step that is over (ended_at is set) and still has its state and its place;
  * after its bill's last turn. The user's name stays "": looking it up may take long. */
 void ledger_record_fill(const struct packer *packer, const struct step *step,
@@ -32,8 +30,5 @@ void ledger_record_identify(struct packer *packer, const struct known_job *job);
 /* Does the same for the runs of which berthd died before they were settled, when the steps that
  * live are known again. */
 void ledger_record_resume(struct packer *packer);
-
-/* Its row (steps/stage.h). */
-extern const struct stage ledger_stage;
 
 #endif

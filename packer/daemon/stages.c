@@ -3,82 +3,57 @@
  * is a row here, and a file (CONTRIBUTING.md). */
 #include "packer/daemon/stages.h"
 
-#include "packer/bill/bill.h"
-#include "packer/board/board.h"
-#include "packer/daemon/identify.h"
-#include "packer/daemon/ledger_record.h"
-#include "packer/enact/bindings.h"
-#include "packer/enact/care.h"
-#include "packer/enact/folders.h"
-#include "packer/enact/memory_follow.h"
-#include "packer/enact/ranks_care.h"
-#include "packer/enact/arrange.h"
-#include "packer/enact/replace.h"
-#include "packer/enact/thermal.h"
-#include "packer/inside/inside.h"
-#include "packer/observe/classify.h"
-#include "packer/observe/known_pairs.h"
-#include "packer/observe/learn.h"
-#include "packer/observe/probe.h"
-#include "packer/observe/ranks.h"
-#include "packer/observe/reuse.h"
-#include "packer/observe/seek.h"
-#include "packer/observe/slowdown.h"
-#include "packer/observe/usage.h"
-#include "packer/observe/window.h"
-#include "packer/place/forecast.h"
-#include "packer/place/near.h"
-#include "packer/place/place.h"
-#include "packer/size/judge.h"
-#include "packer/size/loop.h"
-#include "packer/size/share_wait.h"
-#include "packer/size/size.h"
-#include "packer/steps/journal.h"
-#include "packer/steps/pool_marker.h"
-#include "packer/steps/program.h"
-#include "packer/steps/stepd.h"
-#include "packer/steps/strangers.h"
+#include "packer/base/clock.h"
+#include "packer/base/log.h"
 
 /* Rows up to `bill` read and remember; those after it change something on the node. */
-static const struct stage *const table[] = {
-    &journal_stage,  /* it is written before anything is changed, and closed after all */
-    &identity_stage, /* which words a step may have decides what all others do */
-    &ledger_stage,   /* ends last: its record has what all others have found out */
-    &store_stage,    /* what is known of programs; the next four ask it */
-    &program_stage,  /* which program it is */
-    &pairs_stage,    /* what was measured of that one beside others */
-    &profile_stage,  /* and alone; before `probe`, which is for those without a profile */
-    &probe_stage,    /* what earlier probes say of it */
-    &reuse_stage,    /* samples steps that `window` counts: open while that has any */
-    &window_stage,   /* counts; whose window has ended is what most of the turn is about */
-    &bill_stage,     /* divides by what `window` has just counted, and ends before it */
-    &slowdown_stage, /* takes in windows; before `class`, which may change what it compares with */
-    &judge_stage,    /* likewise what fewer cores have cost */
-    &seek_stage,     /* may tell of another program: `class` follows it in the same turn */
-    &ranks_stage,    /* the ranks that a launcher has started: `ranks' care` makes them tasks */
-    &class_stage,    /* devil or turtle, from all that is known by now */
-    &near_stage,     /* its devices say where it may stand */
-    &place_stage,    /* which policy is to place it */
-    &care_stage,     /* whether berth places it at all: what follows asks for that */
-    &ranks_care_stage, /* the same for its ranks */
-    &bindings_stage,   /* who has bound himself elsewhere goes home: room for `arrange` */
-    &size_stage,       /* how many of its cores it gets */
-    &share_stage,      /* and of those that several jobs hold */
-    &loop_stage,       /* and in its present phase */
-    &stepd_stage,      /* heard of when it dies, from before others depend on the step */
-    &folders_stage,    /* who comes beside it is heard of, from before it moves */
-    &strangers_stage,  /* who is beside it already: nobody is put on his cores */
-    &arrange_stage,    /* makes the places true, once for all rows above; ends before they forget */
-    &marker_stage,     /* whether its job is in the pool is known when it has its place */
-    &forecast_stage,   /* learns from the turn's windows what `replace` decides by */
-    &replace_stage,    /* moves running steps for each other's sake */
-    &thermal_stage,    /* and for the heat; after it, so that no move undoes this one */
-    &predict_stage,    /* what they suffer where they stand now */
-    &memory_stage,     /* follows where they stand now */
-    &inside_stage,     /* what their threads are given there; ends before they go home */
-    &board_stage,      /* tells processes what the turn has found */
-    &usage_stage,      /* reads processes, for people: what others wait for comes first */
-};
+/* clang-format off */
+#define STAGES(ROW) \
+    ROW(journal)       /* it is written before anything is changed, and closed after all */ \
+    ROW(identity)      /* which words a step may have decides what all others do */ \
+    ROW(ledger)        /* ends last: its record has what all others have found out */ \
+    ROW(store)         /* what is known of programs; the next four ask it */ \
+    ROW(program)       /* which program it is */ \
+    ROW(pairs)         /* what was measured of that one beside others */ \
+    ROW(profile)       /* and alone; before `probe`, which is for those without a profile */ \
+    ROW(probe)         /* what earlier probes say of it */ \
+    ROW(reuse)         /* samples steps that `window` counts: open while that has any */ \
+    ROW(window)        /* counts; whose window has ended is what most of the turn is about */ \
+    ROW(bill)          /* divides by what `window` has just counted, and ends before it */ \
+    ROW(slowdown)      /* takes in windows; before `class`, which may change what it compares with */ \
+    ROW(judge)         /* likewise what fewer cores have cost */ \
+    ROW(seek)          /* may tell of another program: `class` follows it in the same turn */ \
+    ROW(ranks)         /* the ranks that a launcher has started: `ranks' care` makes them tasks */ \
+    ROW(class)         /* devil or turtle, from all that is known by now */ \
+    ROW(near)          /* its devices say where it may stand */ \
+    ROW(place)         /* which policy is to place it */ \
+    ROW(care)          /* whether berth places it at all: what follows asks for that */ \
+    ROW(ranks_care)    /* the same for its ranks */ \
+    ROW(bindings)      /* who has bound himself elsewhere goes home: room for `arrange` */ \
+    ROW(size)          /* how many of its cores it gets */ \
+    ROW(share)         /* and of those that several jobs hold */ \
+    ROW(loop)          /* and in its present phase */ \
+    ROW(stepd)         /* heard of when it dies, from before others depend on the step */ \
+    ROW(folders)       /* who comes beside it is heard of, from before it moves */ \
+    ROW(strangers)     /* who is beside it already: nobody is put on his cores */ \
+    ROW(arrange)       /* makes the places true, once for all rows above; ends before they forget */ \
+    ROW(marker)        /* whether its job is in the pool is known when it has its place */ \
+    ROW(forecast)      /* learns from the turn's windows what `replace` decides by */ \
+    ROW(replace)       /* moves running steps for each other's sake */ \
+    ROW(thermal)       /* and for the heat; after it, so that no move undoes this one */ \
+    ROW(predict)       /* what they suffer where they stand now */ \
+    ROW(memory)        /* follows where they stand now */ \
+    ROW(inside)        /* what their threads are given there; ends before they go home */ \
+    ROW(board)         /* tells processes what the turn has found */ \
+    ROW(usage)         /* reads processes, for people: what others wait for comes first */
+/* clang-format on */
+
+#define DECLARED(name) extern const struct stage name##_stage;
+#define POINTER(name) &name##_stage,
+
+STAGES(DECLARED)
+
+static const struct stage *const table[] = {STAGES(POINTER)};
 
 #define ROWS (sizeof(table) / sizeof(table[0]))
 

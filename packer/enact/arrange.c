@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* arrange - see arrange.h */
-#include "packer/enact/arrange.h"
-
+/* arrange - the stage that gives the steps their places: when one begins, in each turn in which the
+ * stages before it want cores dealt anew, and home when one ends or berthd stops. */
 #include <stdio.h>
 
 #include "packer/enact/as_if.h"

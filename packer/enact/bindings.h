@@ -17,8 +17,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Threads of a wide step, at most: each takes 3 us in each window, and at a move. */
 #define BINDINGS_THREADS 512
 
@@ -40,8 +38,5 @@ bool bindings_turn(struct packer *packer);
 
 /* Seconds until the next look, or < 0: none. */
 double bindings_due(const struct packer *packer);
-
-/* Its row (steps/stage.h). */
-extern const struct stage bindings_stage;
 
 #endif

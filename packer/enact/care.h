@@ -5,8 +5,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Decides which state a new step takes on, and why: placed, observed, or left alone. */
 void care_begin(const struct packer *packer, struct step *step);
 
@@ -32,8 +30,5 @@ int step_leave(const struct packer *packer, struct step *step, enum step_state s
 /* Takes a step of the journal out of berth's care without a touch: what runs under its name is
  * another one. */
 void care_disown(const struct packer *packer, struct step *step);
-
-/* Its row (steps/stage.h). */
-extern const struct stage care_stage;
 
 #endif

@@ -13,8 +13,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Watches for what can come beside this step: jobs on its node, steps of its job. A failure is
  * logged once, and left to the sweep. */
 void folders_watch(struct packer *packer, const struct step *step);
@@ -25,8 +23,5 @@ bool folders_turn(struct packer *packer);
 
 /* Returns the seconds until folders_turn() is due, if nothing is heard before; < 0: never. */
 double folders_due(const struct packer *packer);
-
-/* Its row (steps/stage.h). */
-extern const struct stage folders_stage;
 
 #endif

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
-	packer/enact/arrange.c packer/enact/arrange.h \
+	packer/enact/arrange.c \
 	packer/enact/as_if.c packer/enact/as_if.h \
 	packer/enact/bindings.c packer/enact/bindings.h \
 	packer/enact/care.c packer/enact/care.h \

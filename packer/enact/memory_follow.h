@@ -10,8 +10,6 @@
 #include "models/online/page_move.h"
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Does what memory_rate of berth.conf says, at the start and when it has changed: starts the mover,
  * or tells it the new rate. With the rate 0 no more memory follows; what is under way goes on. */
 void memory_configure(struct packer *packer);
@@ -39,8 +37,5 @@ void memory_turn(struct packer *packer);
 
 /* The step ends, or leaves berth's care: its pages follow no further. */
 void memory_ended(struct packer *packer, struct step *step);
-
-/* Its row (steps/stage.h). */
-extern const struct stage memory_stage;
 
 #endif

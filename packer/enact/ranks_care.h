@@ -16,15 +16,10 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* So long after a look was asked for, its answer does not come any more: the ranks may be over. */
 #define RANKS_LOST_S 10.0
 
 /* Follows what was found of ranks since it was called last. */
 void ranks_care_turn(struct packer *packer);
-
-/* Its row (steps/stage.h). */
-extern const struct stage ranks_care_stage;
 
 #endif

@@ -14,8 +14,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Windows after a move before its effect is judged. */
 #define REPLACE_WINDOWS 3
 
@@ -35,8 +33,5 @@ void replace_learnt(struct packer *packer);
 /* Considers whether running steps are to be moved, where since the last turn a step's rate has
  * changed, or steps have come or gone. What only rates say has to be said twice in a row. */
 void replace_turn(struct packer *packer, bool rates_changed, bool steps_changed);
-
-/* Its row (steps/stage.h). */
-extern const struct stage replace_stage;
 
 #endif

@@ -14,8 +14,6 @@
 #include "packer/energy/temperatures.h"
 #include "packer/steps/packer.h"
 
-struct stage;
-
 struct thermal;
 
 /* Opens packer->thermal, and the sensors, packer->temperatures, where berth.conf wants it;
@@ -34,8 +32,5 @@ double thermal_due(const struct packer *packer);
 
 /* Adds what became of the step to explain: an object; NULL where no core of it was too hot. */
 struct json_object *thermal_explain(const struct step *step);
-
-/* Its row (steps/stage.h). */
-extern const struct stage thermal_stage;
 
 #endif

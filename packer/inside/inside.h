@@ -14,8 +14,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* berthd starts, and has read the journal. */
 void inside_resume(struct packer *packer);
 
@@ -73,8 +71,5 @@ bool inside_about(const struct packer *packer, size_t i, struct inside_about *ab
 /* Adds an object for each policy to explain, named as its word; null where it was not asked for. */
 void inside_explain(const struct packer *packer, const struct step *step,
                     struct json_object *explain);
-
-/* Its row (steps/stage.h). */
-extern const struct stage inside_stage;
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 struct windows;
 
 /* Look the step's program up in the profile store: fills step->profile. An unreadable store is
@@ -36,8 +34,5 @@ bool classify_windows(struct packer *packer, const struct windows *windows);
 /* The rate that ranks the step among the others, misses per million instructions: its own, or the
  * configured neutral one. */
 double classify_rate(const struct packer *packer, const struct step *step);
-
-/* Its row (steps/stage.h). */
-extern const struct stage profile_stage, class_stage;
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Takes what the profile store knows of users' pairs on machines of this type, the newest
  * KNOWN_PAIRS_MAX of them, into packer->pairs. */
 #define KNOWN_PAIRS_MAX 1024
@@ -18,8 +16,5 @@ void known_pairs_open(struct packer *packer);
  * KNOWN_PAIRS_OF_ONE. */
 #define KNOWN_PAIRS_OF_ONE 64
 void known_pairs_begin(struct packer *packer, const struct step *step);
-
-/* Its row (steps/stage.h). */
-extern const struct stage pairs_stage;
 
 #endif

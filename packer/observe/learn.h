@@ -12,8 +12,6 @@
 
 #include "packer/profiles/profiles.h"
 
-struct stage;
-
 #define LEARN_QUEUE 1024
 
 struct learner;
@@ -47,8 +45,5 @@ void learn_put_demand(struct learner *learner, uint32_t uid, const char *key,
 
 /* Put what a step's windows said: those in which it had its caches to itself, and the others. */
 void learn_step(struct packer *packer, const struct step *step);
-
-/* Its row (steps/stage.h). */
-extern const struct stage store_stage;
 
 #endif

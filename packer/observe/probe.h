@@ -6,8 +6,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Open the probe, where berth.conf wants one and the node allows it. */
 void probing_open(struct packer *packer);
 
@@ -27,8 +25,5 @@ void probing_end(struct packer *packer, struct step *step);
 /* Ranks the steps without a miss rate by their intensities: step->probe.rank. NAN where too few
  * probes know the step, or it does not differ from the typical one by more than its error. */
 void probing_rank(struct packer *packer);
-
-/* Its row (steps/stage.h). */
-extern const struct stage probe_stage;
 
 #endif

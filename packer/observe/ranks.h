@@ -10,8 +10,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 #define RANKS_LOOK_S 1.0
 #define RANKS_APART_S 16.0
 
@@ -25,8 +23,5 @@ void ranks_turn(struct packer *packer);
 
 /* Returns the seconds until that is to be done again; < 0: there is no such step. */
 double ranks_due(const struct packer *packer);
-
-/* Its row (steps/stage.h). */
-extern const struct stage ranks_stage;
 
 #endif

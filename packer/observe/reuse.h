@@ -7,8 +7,6 @@
 #include "packer/reuse/sampler.h"
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* A counted step: counting has begun, its CPUs have changed, a window is over (of a new phase), it
  * has ended. */
 void reuse_attach(struct packer *packer, struct step *step);
@@ -19,8 +17,5 @@ void reuse_end(struct step *step);
 /* Its stack-distance profile on one of the node's caches, of the present phase. 0, or -1: not
  * known. */
 int reuse_sdp(const struct packer *packer, const struct step *step, struct reuse_sdp *sdp);
-
-/* Its row (steps/stage.h). */
-extern const struct stage reuse_stage;
 
 #endif

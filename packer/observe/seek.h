@@ -24,8 +24,6 @@
 
 #include "packer/wire/wire.h"
 
-struct stage;
-
 struct windows;
 
 #define SEEK_PROCESSES 256 /* of a step that are read */
@@ -68,8 +66,5 @@ void seek_adopt(struct step *step);
 
 /* Asks for the steps whose window is over, and takes over what was found. */
 void seek_turn(struct packer *packer, const struct windows *windows);
-
-/* Its row (steps/stage.h). */
-extern const struct stage seek_stage;
 
 #endif

@@ -22,8 +22,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 struct windows;
 
 /* Takes in the windows that have just ended. */
@@ -34,8 +32,5 @@ void slowdown_learn(struct packer *packer, struct step *step);
 
 /* Nothing is measured of the step any more. */
 void slowdown_drop(struct step *step);
-
-/* Its row (steps/stage.h). */
-extern const struct stage slowdown_stage;
 
 #endif

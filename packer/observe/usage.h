@@ -6,8 +6,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* A live step is observed from now on: in a second for the first time. */
 void observe_begin(struct packer *packer, struct step *step);
 
@@ -27,8 +25,5 @@ void observe_end(struct packer *packer, struct step *step, const struct wire_end
 
 /* Seconds since the start, or from start to end. */
 double observe_elapsed_s(const struct step *step);
-
-/* Its row (steps/stage.h). */
-extern const struct stage usage_stage;
 
 #endif

@@ -12,8 +12,6 @@
 #include "packer/steps/packer.h"
 #include "packer/steps/step_counts.h"
 
-struct stage;
-
 /* Above this share of one core, others work on a step's caches. */
 #define WINDOW_FOREIGN 0.05
 
@@ -55,8 +53,5 @@ int window_read_by_node(struct packer *packer, struct step *step, struct counter
 
 /* Fills in the reading that ended its last window. Returns false: nothing is counted of it yet. */
 bool window_last(const struct step *step, struct counters_sample *sample);
-
-/* Its row (steps/stage.h). */
-extern const struct stage window_stage;
 
 #endif

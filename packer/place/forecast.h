@@ -15,8 +15,6 @@
 #include "models/slowdown/contend.h"
 #include "packer/steps/stand.h"
 
-struct stage;
-
 #define FORECAST_CHANGE 0.05 /* of a figure: less is no news */
 #define FORECAST_IDLE 0      /* the slot of who slows nobody down */
 #define FORECAST_AVERAGE 1   /* the slot of the average of the node's known programs */
@@ -124,8 +122,5 @@ void forecast_mean(const struct step *step, double now_s, double *placed, double
 /* Returns the mean over an observed step's time had berth placed who is observed, as far as that
  * was predicted; NAN where never. */
 double forecast_mean_as_if(const struct step *step, double now_s);
-
-/* Its row (steps/stage.h). */
-extern const struct stage forecast_stage, predict_stage;
 
 #endif

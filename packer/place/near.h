@@ -11,8 +11,6 @@
 #include "packer/place/place.h"
 #include "packer/place/units.h"
 
-struct stage;
-
 #define NEAR_DEVICES_MAX 32 /* of a step: with more of them it stays where Slurm put it */
 
 /* Reads the node's devices: at the start, and again with berth.conf, for a driver that came later
@@ -44,8 +42,5 @@ bool near_is_far(const struct scene *scene, const struct step *step);
  * brought; where others stay (terms), it gets what is free. The pool stays as it is for want of
  * memory. */
 void near_settle(const struct scene *scene, const struct place_terms *terms, struct units *units);
-
-/* Its row (steps/stage.h). */
-extern const struct stage near_stage;
 
 #endif

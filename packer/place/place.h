@@ -8,8 +8,6 @@
 
 #include "packer/steps/stand.h"
 
-struct stage;
-
 /* The part of the cores' work that is at stake at least where a policy of the papers, which scores
  * places in no unit of time, wants another place. */
 #define PLACE_AT_STAKE 0.01
@@ -61,8 +59,5 @@ void place_describe(const struct packer *packer, const struct pool *pool, struct
 
 /* The step stands where Slurm put it. */
 void place_home(const struct packer *packer, struct step *step);
-
-/* Its row (steps/stage.h). */
-extern const struct stage place_stage;
 
 #endif

@@ -12,8 +12,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 #define SIZE_JUDGE_REST_S                                                                          \
     3600 /* for so long a program keeps its cores in a phase that lost more                        \
           */
@@ -37,8 +35,5 @@ void size_judge_end(struct step *step);
 
 /* Returns the part of its speed that the step is predicted to lose; NAN not known. */
 double size_judge_predicted(const struct step *step);
-
-/* Its row (steps/stage.h). */
-extern const struct stage judge_stage;
 
 #endif

@@ -22,8 +22,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 #define LOOP_REST_S 30
 #define LOOP_STAY_WINDOWS 10
 #define LOOP_COST 0.25
@@ -37,8 +35,5 @@ double loop_due(const struct packer *packer);
 
 /* The step is over: nothing is followed any more. */
 void loop_end(struct packer *packer, struct step *step);
-
-/* Its row (steps/stage.h). */
-extern const struct stage loop_stage;
 
 #endif

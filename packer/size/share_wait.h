@@ -16,8 +16,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Returns for how many seconds yet the step would have to wait; 0: it would not. */
 double share_wait_s(const struct packer *packer, const struct step *step);
 
@@ -27,8 +25,5 @@ double share_due(const struct packer *packer);
 
 /* Returns whether one has waited: then the cores are to be divided anew. */
 bool share_turn(struct packer *packer);
-
-/* Its row (steps/stage.h). */
-extern const struct stage share_stage;
 
 #endif

@@ -9,8 +9,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Decides how many cores each step of the node uses that asked for it (size) and is placed: fills
  * step->size and its tasks' `sized`. Never fewer cores than one for each task, within cores=MIN-MAX
  * where it has so many; every task as many as the others where the bounds allow.
@@ -42,8 +40,5 @@ size_t size_threads(const struct step *step, bool used);
 /* How many cores of the topology's i-th NUMA node Slurm gave the step, and how many it uses. */
 void size_on_node(const struct packer *packer, const struct step *step, size_t i, size_t *cores,
                   size_t *used);
-
-/* Its row (steps/stage.h). */
-extern const struct stage size_stage;
 
 #endif

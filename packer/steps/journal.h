@@ -10,8 +10,6 @@
 #include "packer/identity/jobs.h"
 #include "packer/steps/packer.h"
 
-struct stage;
-
 int journal_start(struct packer *packer, const struct step *step, struct berth_error *err);
 
 /* The same for a step that has changed; what fails is logged, and the next sweep makes up for it.
@@ -49,8 +47,5 @@ int journal_load(struct packer *packer, struct berth_error *err);
 /* After a load that failed with `err`: log it, keep the journal as journal.bad for whoever wants to
  * know, and begin an empty one; registry and pool are empty again. 0, or -1 and err. */
 int journal_set_aside(struct packer *packer, struct berth_error *err);
-
-/* Its row (steps/stage.h). */
-extern const struct stage journal_stage;
 
 #endif

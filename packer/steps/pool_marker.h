@@ -6,8 +6,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Makes or removes the marker of one job, as its live steps want it. */
 void pool_marker_update(const struct packer *packer, uint32_t job);
 
@@ -24,8 +22,5 @@ void pool_marker_update_all(const struct packer *packer);
 
 /* Removes the folder with all markers, before a stop. */
 void pool_marker_remove_all(const struct packer *packer);
-
-/* Its row (steps/stage.h). */
-extern const struct stage marker_stage;
 
 #endif

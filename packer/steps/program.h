@@ -6,8 +6,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Returns the last element of the executable's path; "" when the executable is not known. */
 const char *program_command(const struct wire_register *request);
 
@@ -53,8 +51,5 @@ int program_sample(const struct packer *packer, const struct step *step, enum pr
  * the program is not known. */
 void program_sample_init(const struct packer *packer, const struct step *step, const char *source,
                          struct profile_sample *sample);
-
-/* Its row (steps/stage.h). */
-extern const struct stage program_stage;
 
 #endif

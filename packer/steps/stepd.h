@@ -10,8 +10,6 @@
 
 #include "packer/steps/packer.h"
 
-struct stage;
-
 /* Watches the slurmstepd of a step, where it is known. */
 void stepd_watch(struct packer *packer, const struct step *step);
 void stepd_unwatch(struct packer *packer, const struct step *step);
@@ -22,8 +20,5 @@ struct step *stepd_next_gone(struct packer *packer);
 /* Returns the seconds until stepd_next_gone() is to be asked, if process_watch_fd() is silent; < 0:
  * never. */
 double stepd_due(const struct packer *packer);
-
-/* Its row (steps/stage.h). */
-extern const struct stage stepd_stage;
 
 #endif

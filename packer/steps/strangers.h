@@ -17,8 +17,6 @@
 #include "packer/base/cpus.h"
 #include "packer/wire/wire.h"
 
-struct stage;
-
 #define STRANGERS_PATIENCE_S 2
 
 struct packer;
@@ -68,8 +66,5 @@ double strangers_due(const struct packer *packer);
 
 /* Adds the CPUs of the steps that count. */
 void strangers_add_steps(const struct packer *packer, struct cpus *cpus);
-
-/* Its row (steps/stage.h). */
-extern const struct stage strangers_stage;
 
 #endif
