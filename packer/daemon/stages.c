@@ -25,7 +25,6 @@
     ROW(seek)          /* may tell of another program: `class` follows it in the same turn */ \
     ROW(ranks)         /* the ranks that a launcher has started: `ranks' care` makes them tasks */ \
     ROW(class)         /* devil or turtle, from all that is known by now */ \
-    ROW(nothing)       /* shows what a new stage needs */ \
     ROW(near)          /* its devices say where it may stand */ \
     ROW(place)         /* which policy is to place it */ \
     ROW(care)          /* whether berth places it at all: what follows asks for that */ \

@@ -5,7 +5,6 @@ libpacker_la_SOURCES += \
 	packer/observe/known_pairs.c packer/observe/known_pairs.h \
 	packer/observe/learn.c packer/observe/learn.h \
 	packer/observe/orders.c packer/observe/orders.h \
-	packer/observe/nothing.c \
 	packer/observe/probe.c packer/observe/probe.h \
 	packer/observe/ranks.c packer/observe/ranks.h \
 	packer/observe/ranks_look.c packer/observe/ranks_look.h \
