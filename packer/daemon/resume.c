@@ -8,12 +8,14 @@
 #include "packer/daemon/pipeline.h"
 #include "packer/daemon/stages.h"
 #include "packer/daemon/sweep.h"
+#include "packer/enact/as_if.h"
 #include "packer/enact/care.h"
 #include "packer/enact/enact.h"
 #include "packer/enact/offline.h"
 #include "packer/enact/rearrange.h"
 #include "packer/enact/release.h"
 #include "packer/inside/inside.h"
+#include "packer/place/forecast.h"
 #include "packer/steps/adopt.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
@@ -68,6 +70,19 @@ static void adopt_known(struct packer *packer)
     identify_resume(packer);
 }
 
+/* Says of adopted steps what a berthd says of those that start: where one would stand that is only
+ * observed, and the slowdowns. Nobody is moved: which steps there are has not changed. */
+static void foretell(struct packer *packer)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps.live, link)
+    if (step->state == STEP_OBSERVED)
+        as_if_place(packer, step);
+    if (packer->ledger)
+        forecast_slowdowns(packer);
+}
+
 int pipeline_resume(struct packer *packer, struct berth_error *err)
 {
     struct step *step;
@@ -85,6 +100,7 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     TAILQ_FOREACH(step, &packer->steps.live, link) stages_adopt(packer, step);
     if (rearrange(packer, NULL, ENACT_ALL, err) < 0)
         return -1;
+    foretell(packer);
     pool_marker_update_all(packer);
     if (packer->steps.nlive)
         log_info("adopted %zu running steps", packer->steps.nlive);

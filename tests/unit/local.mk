@@ -108,6 +108,7 @@ unit_programs = \
 	tests/unit/daemon/test_render_bill \
 	tests/unit/daemon/test_render_sample \
 	tests/unit/daemon/test_requests \
+	tests/unit/daemon/test_resume \
 	tests/unit/daemon/test_stages \
 	tests/unit/daemon/test_stored \
 	tests/unit/daemon/test_warning \
