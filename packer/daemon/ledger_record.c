@@ -24,9 +24,6 @@
 #include "packer/steps/rank_tasks.h"
 #include "packer/steps/stage.h"
 
-/* Windows of a run alone that tell how fast it is then. */
-#define ALONE_WINDOWS 3
-
 /* ---- who, where, when ---- */
 
 /* The node, as Slurm calls it. */
@@ -180,45 +177,12 @@ static void fill_counts(const struct packer *packer, const struct step *step,
              counters_source(packer->counters));
 }
 
-/* A rate over all windows of the run, those alone on its caches and the others. NAN not known. */
-static double whole_run(const struct step *step, enum rate_id id)
-{
-    const struct rate *alone = &step->counts->alone[id], *beside = &step->counts->beside[id];
-    double x = alone->x + beside->x;
-
-    return x > 0 ? (alone->y + beside->y) / x : NAN;
-}
-
-/* How fast one of its cores is alone, instructions per CPU second: by the profile of a run alone,
- * or else by those of its own windows in which it was. NAN not known. */
-static double solo_speed(const struct step *step, const char **source)
-{
-    const struct rate *alone = &step->counts->alone[RATE_CORE_SPEED];
-
-    *source = "profile";
-    if (step->profile.reference && step->profile.instructions_per_s > 0)
-        return step->profile.instructions_per_s;
-    *source = "own windows alone";
-    return alone->n >= ALONE_WINDOWS ? rate_mean(alone) : NAN;
-}
-
-double ledger_record_slowdown(const struct step *step, const char **source)
-{
-    double speed = NAN, solo = NAN;
-
-    if (step->counts) {
-        speed = whole_run(step, RATE_CORE_SPEED);
-        solo = solo_speed(step, source);
-    }
-    return solo > 0 && speed > 0 ? solo / speed - 1 : NAN;
-}
-
 /* Slower than alone by that fraction of its time. */
 static void fill_slowdown(const struct step *step, struct ledger_record *record)
 {
     const char *source = "";
 
-    record->slowdown_observed = ledger_record_slowdown(step, &source);
+    record->slowdown_observed = step_counts_slowdown(step, &source);
     forecast_mean(step, step->ended_mono_s, &record->slowdown_predicted, &record->slowdown_home);
     record->slowdown_proposed = forecast_mean_as_if(step, step->ended_mono_s);
     snprintf(record->slowdown_source, sizeof(record->slowdown_source), "%s%s%s",
@@ -243,7 +207,7 @@ static void fill_size(const struct step *step, struct ledger_record *record)
 
 static void fill_energy(const struct step *step, struct ledger_record *record)
 {
-    double energy_j, speed = step->counts ? whole_run(step, RATE_INSTRUCTIONS) : NAN;
+    double energy_j, speed = step_counts_run(step, RATE_INSTRUCTIONS);
     uint64_t uj, idle_uj;
 
     for (size_t i = 0; i < ENERGY_DOMAINS; i++)

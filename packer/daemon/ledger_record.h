@@ -12,10 +12,6 @@
 void ledger_record_fill(const struct packer *packer, const struct step *step,
                         struct ledger_record *record);
 
-/* Returns by how much slower than alone the step was in all windows of its run, as a fraction of
- * the time; NAN not known, else *source says what alone is: "profile", "own windows alone". */
-double ledger_record_slowdown(const struct step *step, const char **source);
-
 /* ledger_record_fill, into the ledger, if there is one. */
 void ledger_record_keep(struct packer *packer, const struct step *step);
 

@@ -8,7 +8,7 @@
 #include "packer/base/json.h"
 #include "packer/bill/bill.h"
 #include "packer/observe/usage.h"
-#include "packer/observe/window.h"
+#include "packer/steps/step_counts.h"
 #include "enum_table.h"
 
 static double joules(uint64_t uj)
@@ -23,25 +23,12 @@ double render_energy_j(const struct step *step)
     return bill_total(step, &uj) ? joules(uj) : NAN;
 }
 
-/* Instructions per second over all windows of the run; NAN not counted. */
-static double speed_of(const struct step *step)
-{
-    const struct step_counts *counts = step->counts;
-    double x, y;
-
-    if (!counts)
-        return NAN;
-    x = counts->alone[RATE_INSTRUCTIONS].x + counts->beside[RATE_INSTRUCTIONS].x;
-    y = counts->alone[RATE_INSTRUCTIONS].y + counts->beside[RATE_INSTRUCTIONS].y;
-    return x > 0 && y > 0 ? y / x : NAN;
-}
-
 struct json_object *render_bill(const struct step *step)
 {
     struct json_object *object = json_object_new_object();
     const struct step_bill *bill = &step->bill;
     double energy_j = render_energy_j(step), s = observe_elapsed_s(step);
-    double per_s = s > 0 ? energy_j / s : NAN;
+    double per_s = s > 0 ? energy_j / s : NAN, speed = step_counts_run(step, RATE_INSTRUCTIONS);
     uint64_t idle_uj;
 
     json_add_measure(object, "energy_j", energy_j);
@@ -56,7 +43,7 @@ struct json_object *render_bill(const struct step *step)
     json_add_measure(object, "power_w", per_s);
     json_add_measure(object, "edp", edp_classic(energy_j, s));
     json_add_measure(object, "edp_per_instruction",
-                     edp_per_instruction(energy_j, s, speed_of(step) * s));
+                     speed > 0 ? edp_per_instruction(energy_j, s, speed * s) : NAN);
     json_add_text(object, "source", bill->source[0] ? bill->source : NULL);
     json_add_text(object, "by", bill->by[0] ? bill->by : NULL);
     json_add_u64(object, "gaps", bill->gaps);

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "packer/base/json.h"
-#include "packer/daemon/ledger_record.h"
 #include "packer/place/forecast.h"
 #include "packer/place/near.h"
 #include "packer/steps/step_counts.h"
@@ -107,7 +106,7 @@ struct json_object *render_slowdown(const struct step *step)
     const char *source = "";
 
     forecast_mean(step, until_s, &predicted, &home);
-    measured = ledger_record_slowdown(step, &source);
+    measured = step_counts_slowdown(step, &source);
     json_add_measure(object, "now", step->ended_at ? NAN : step->slowdown.now);
     json_add_measure(object, "predicted", predicted);
     json_add_measure(object, "home", home);

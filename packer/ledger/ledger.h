@@ -62,7 +62,7 @@ struct ledger_record {
         slowdown_predicted;   /* where Slurm put all, where they stood: means over
                                  its time, fractions: 0.1 is 10 % slower than alone */
     double slowdown_proposed; /* the same had berth placed who was only observed; NAN of others */
-    double slowdown_observed; /* measured: against the speed that it has alone */
+    double slowdown_observed; /* measured (step_counts_slowdown): a fraction of its time alone */
     char slowdown_source[32];
     char knowledge[16]; /* what was known of its program at its end (step_rung_name) */
     char reason[128];   /* what berth did with it and why; cut where it is longer */

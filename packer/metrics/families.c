@@ -130,8 +130,8 @@ const struct metrics_family TABLE(metrics_family, METRICS_FAMILIES) = {
                                    "What it holds of the last-level caches, at the end of the last "
                                    "window."},
     ROW(METRICS_STEP_SLOWDOWN) = {"berth_step_slowdown_ratio", METRICS_GAUGE, "ratio",
-                                  "How much slower it is beside others than alone on its caches: "
-                                  "instructions per CPU second alone, by those beside others, less "
-                                  "1."},
+                                  "How much slower than alone it has been until now, measured: its "
+                                  "CPU time, by what its instructions take alone, less 1. The same "
+                                  "as explain's slowdown.measured, and in the end the report's."},
 };
 TABLE_COMPLETE(metrics_family);

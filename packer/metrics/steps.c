@@ -89,16 +89,11 @@ static double cpu_s(const struct step *step)
                                                             : NAN;
 }
 
-/* NAN unless both kinds of windows were seen. */
 static double slowdown(const struct step *step)
 {
-    double alone, beside;
+    const char *source;
 
-    if (!step->counts)
-        return NAN;
-    alone = rate_mean(&step->counts->alone[RATE_CORE_SPEED]);
-    beside = rate_mean(&step->counts->beside[RATE_CORE_SPEED]);
-    return beside > 0 ? alone / beside - 1 : NAN;
+    return step_counts_slowdown(step, &source);
 }
 
 static double rate(const struct step *step, enum rate_id id)

@@ -29,3 +29,42 @@ bool step_counts_solo(const struct step *step, enum solo_rate id, double *mean, 
     *error = rate_error(rate) / 1.96;
     return !isnan(*mean);
 }
+
+double step_counts_run(const struct step *step, enum rate_id id)
+{
+    const struct rate *alone, *beside;
+    double x;
+
+    if (!step->counts)
+        return NAN;
+    alone = &step->counts->alone[id];
+    beside = &step->counts->beside[id];
+    x = alone->x + beside->x;
+    return x > 0 ? (alone->y + beside->y) / x : NAN;
+}
+
+/* How fast one of its cores is alone, instructions per CPU second; NAN not known. */
+static double speed_alone(const struct step *step, const char **source)
+{
+    const struct rate *alone = &step->counts->alone[RATE_CORE_SPEED];
+
+    *source = "profile";
+    if (step->profile.reference && step->profile.instructions_per_s > 0)
+        return step->profile.instructions_per_s;
+    *source = "own windows alone";
+    return alone->n >= STEP_ALONE_WINDOWS ? rate_mean(alone) : NAN;
+}
+
+double step_counts_slowdown(const struct step *step, const char **source)
+{
+    double speed = step_counts_run(step, RATE_CORE_SPEED), alone;
+    const char *by;
+
+    if (!(speed > 0))
+        return NAN;
+    alone = speed_alone(step, &by);
+    if (!(alone > 0))
+        return NAN;
+    *source = by;
+    return alone / speed - 1;
+}

@@ -70,4 +70,19 @@ bool step_counts_rate(const struct step *step, enum rate_id id, double *mean, do
  * not known. */
 bool step_counts_solo(const struct step *step, enum solo_rate id, double *mean, double *error);
 
+/* Returns the mean of a rate over all windows of the run, those alone on its caches and the others,
+ * in the rate's unit; NAN not known. */
+double step_counts_run(const struct step *step, enum rate_id id);
+
+/* Returns the measured slowdown of the step, which is this everywhere: explain, status, job, the
+ * metrics, the ledger and report. It is the CPU time that the instructions of all windows of the
+ * run took, divided by the CPU time that they would have taken alone, less 1: a fraction of the
+ * time alone. A step that was alone for half of its CPU time, and half as fast beside others, has
+ * 1 / 0.75 - 1.
+ *
+ * Alone is by the profile of a run alone, or else by STEP_ALONE_WINDOWS of its own windows in which
+ * it was: *source is then "profile" or "own windows alone". NAN not known: *source is as it was. */
+#define STEP_ALONE_WINDOWS 3
+double step_counts_slowdown(const struct step *step, const char **source);
+
 #endif

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "packer/bill/bill.h"
+#include "packer/daemon/ledger_record.h"
+#include "packer/daemon/render.h"
 #include "packer/metrics/node.h"
 #include "packer/observe/window.h"
 #include "tests/unit/common/folder.h"
@@ -384,7 +386,7 @@ static void test_step(void **state)
     assert_value(page, "berth_step_memory_bytes_per_second", "jobid=4711,step=batch", 1e9);
     assert_value(page, "berth_step_resident_memory_bytes", "jobid=4711,step=batch", 4096);
     assert_value(page, "berth_step_cache_occupancy_bytes", "jobid=4711,step=batch", 65536);
-    assert_value(page, "berth_step_slowdown_ratio", "jobid=4711,step=batch", 0.5);
+    assert_value(page, "berth_step_slowdown_ratio", "jobid=4711,step=batch", 3e9 / 2.5e9 - 1);
     assert_number(page, "berth_step_domain_energy_joules_total",
                   "jobid=4711,step=batch,domain=package", "1234567.890123");
     assert_int_equal(page_count(page, "berth_step_domain_energy_joules_total"), 1);
@@ -418,10 +420,43 @@ static void test_unknown(void **state)
     assert_value(page, "berth_step_moves_total", "jobid=1,step=0", 0);
     page_free(page);
     count(step);
-    memset(step->counts->beside, 0, sizeof(step->counts->beside)); /* never beside others */
+    memset(step->counts->alone, 0, sizeof(step->counts->alone)); /* never alone, and no profile */
     page = get(f, METRICS_OPENMETRICS, true);
     assert_absent(page, "berth_step_slowdown_ratio");
     page_free(page);
+}
+
+static double measured(struct json_object *told)
+{
+    struct json_object *slowdown = json_object_object_get(told, "slowdown");
+    double value = json_object_get_double(json_object_object_get(slowdown, "measured"));
+
+    json_object_put(told);
+    return value;
+}
+
+/* It was alone for half of its CPU time, and half as fast beside others. */
+static void test_one_slowdown(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_run(f, 1, "0", NULL);
+    struct step_counts *counts = count(step);
+    struct ledger_record record;
+    struct page *page;
+
+    memset(counts->alone, 0, sizeof(counts->alone));
+    memset(counts->beside, 0, sizeof(counts->beside));
+    for (size_t i = 0; i < 4; i++) {
+        rate_add(&counts->alone[RATE_CORE_SPEED], 1, 2e9);
+        rate_add(&counts->beside[RATE_CORE_SPEED], 1, 1e9);
+    }
+    page = get(f, METRICS_OPENMETRICS, true);
+    assert_value(page, "berth_step_slowdown_ratio", "jobid=1,step=0", 2e9 / 1.5e9 - 1);
+    page_free(page);
+    ledger_record_fill(&f->packer, step, &record);
+    assert_true(record.slowdown_observed == 2e9 / 1.5e9 - 1);
+    assert_true(measured(render_step(&f->packer, step)) == 2e9 / 1.5e9 - 1);
+    assert_true(measured(render_explanation(&f->packer, step, 0)) == 2e9 / 1.5e9 - 1);
 }
 
 static void test_others_do_not_see_steps(void **state)
@@ -569,6 +604,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_threads, open_smt, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_step, open_plain, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_unknown, open_plain, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_one_slowdown, open_plain, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_others_do_not_see_steps, open_plain, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_at_most_so_many, open_plain, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_ended, open_plain, fixture_teardown),
