@@ -71,9 +71,7 @@ static void add_note(const struct packer *packer, const struct step *step,
     if (step->enacted.reason[0])
         snprintf(text, sizeof(text), "%.255s", step->enacted.reason);
     else
-        place_note(step, text, sizeof(text));
-    if (packer->private_data && step->request.uid != 0)
-        reason_hide(text);
+        place_note(step, !packer->private_data || step->request.uid == 0, text, sizeof(text));
     append(answer, text);
     if (size->given < size->cores) {
         snprintf(text, sizeof(text), "; sized to %zu of %zu cores%s%s", size->given, size->cores,

@@ -379,13 +379,17 @@ static void render_matrix(struct json_object *object, const struct step_size *si
         json_add_bool(object, "disturbed", size->disturbed);
 }
 
-static struct json_object *render_size(const struct packer *packer, const struct step *step)
+static struct json_object *render_size(const struct packer *packer, const struct step *step,
+                                       uid_t viewer)
 {
     struct json_object *object = json_object_new_object();
+    char reason[sizeof(step->size.reason) + sizeof(step->size.others)];
     struct cpus idle, offered;
 
     size_cores_freed(packer, step, &idle, &offered);
     json_write(object, step_size_fields, &step->size);
+    size_reason(step, !hides(packer, viewer), reason, sizeof(reason));
+    json_add_text(object, "reason", reason);
     json_add_cpus(object, "idle", &idle);
     json_add_cpus(object, "offered", &offered);
     json_add_text(object, "source", step->size.modelled ? "model" : NULL);
@@ -502,11 +506,9 @@ static struct json_object *render_place(const struct packer *packer, const struc
     struct json_object *object = json_object_new_object();
     char reason[256];
 
-    place_reason(step, reason, sizeof(reason));
+    place_reason(step, !hides(packer, viewer), reason, sizeof(reason));
     json_add_text(object, "policy", wire_policy_name[step->place.policy]);
     json_add_text(object, "policy_asked", wire_policy_name[step->place.policy_asked]);
-    if (hides(packer, viewer))
-        reason_hide(reason);
     json_add(object, "rank",
              hides(packer, viewer) ? NULL : json_object_new_uint64(step->place.rank));
     json_add(object, "of", hides(packer, viewer) ? NULL : json_object_new_uint64(step->place.of));
@@ -671,7 +673,7 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     json_add(object, "identity", render_identity(step));
     json_add(object, "profile", render_profile(step));
     json_add(object, "class", render_class(step));
-    json_add(object, "size", render_size(packer, step));
+    json_add(object, "size", render_size(packer, step, viewer));
     json_add(object, "place", render_place(packer, step, viewer));
     json_add(object, "enforce", render_enforce(packer, step));
     json_add(object, "ranks", render_ranks(step));

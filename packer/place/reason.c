@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "packer/base/text.h"
 
@@ -25,14 +24,17 @@ static bool by_rule(const struct step_place *place)
 }
 
 /* Says how a policy by rule went about it. */
-static void add_rule(const struct step_place *place, char *text, size_t size)
+static void add_rule(const struct step_place *place, bool counts, char *text, size_t size)
 {
     bool power = place->edp.choice != PLACE_NO_CHOICE;
 
-    if (by_rule(place))
-        text_append(text, size, "%s: number %zu of %zu by miss rate, %s",
-                    power ? "DIO-POWER" : "DI", place->rank, place->of,
-                    power ? choice_of(&place->edp) : "spread over packages, caches, cores");
+    if (!by_rule(place))
+        return;
+    text_append(text, size, "%s: ", power ? "DIO-POWER" : "DI");
+    if (counts)
+        text_append(text, size, "number %zu of %zu ", place->rank, place->of);
+    text_append(text, size, "by miss rate, %s",
+                power ? choice_of(&place->edp) : "spread over packages, caches, cores");
 }
 
 /* Says whether a step is where its devices want it. */
@@ -83,7 +85,7 @@ void reason_another(const struct step *step, char *text, size_t size)
         text_append(text, size, "%s gives way where steps ask for another policy", asked);
 }
 
-void place_reason(const struct step *step, char *text, size_t size)
+void place_reason(const struct step *step, bool counts, char *text, size_t size)
 {
     const struct step_place *place = &step->place;
     char another[128];
@@ -98,7 +100,7 @@ void place_reason(const struct step *step, char *text, size_t size)
     else if (step->near.holds)
         add_near(step, text, size);
     else
-        add_rule(place, text, size);
+        add_rule(place, counts, text, size);
     if (!place->adopted && place->rank)
         add_prediction(step, text, size);
     if (!place->adopted && place->of > 0) {
@@ -107,20 +109,12 @@ void place_reason(const struct step *step, char *text, size_t size)
     }
 }
 
-void reason_hide(char *text)
-{
-    char *number = strstr(text, "number "), *by = number ? strstr(number, " by miss rate") : NULL;
-
-    if (by)
-        memmove(number, by + 1, strlen(by + 1) + 1);
-}
-
-void place_note(const struct step *step, char *text, size_t size)
+void place_note(const struct step *step, bool counts, char *text, size_t size)
 {
     const struct step_place *place = &step->place;
     char reason[256];
 
-    place_reason(step, reason, sizeof(reason));
+    place_reason(step, counts, reason, sizeof(reason));
     if (place->adopted || !place->rank || by_rule(place))
         snprintf(text, size, "%s", reason);
     else

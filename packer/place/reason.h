@@ -3,19 +3,18 @@
 #ifndef BERTH_PLACE_REASON_H
 #define BERTH_PLACE_REASON_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "packer/steps/registry.h"
 
 /* Writes into text[size] how the step's policy went about it, what is expected of the place and
- * what that rests on; or why no policy has placed it. "" where there is nothing to say. */
-void place_reason(const struct step *step, char *text, size_t size);
-
-/* Takes from such a text, or a note, how many steps there are. */
-void reason_hide(char *text);
+ * what that rests on; or why no policy has placed it. "" where there is nothing to say. How many
+ * steps there are it says only with `counts`: it is no business of all readers. */
+void place_reason(const struct step *step, bool counts, char *text, size_t size);
 
 /* Writes the same for who is not told the policy beside it. */
-void place_note(const struct step *step, char *text, size_t size);
+void place_note(const struct step *step, bool counts, char *text, size_t size);
 
 /* Writes why another policy than the one that was asked for has decided about the step; "" where
  * none has. */

@@ -147,6 +147,7 @@ static bool undo(struct packer *packer, struct step *step)
     snprintf(step->size.reason, sizeof(step->size.reason),
              "all cores back: on %zu of them it was %.1f %% slower (+- %.1f), more than %.3g %%",
              was.given, 100 * verdict->measured, 100 * verdict->error, 100 * asked);
+    step->size.others[0] = '\0';
     verdict->undone++;
     verdict->refused = true;
     log_info("step %u.%u: %s", step->request.id.job, step->request.id.step, step->size.reason);

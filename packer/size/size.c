@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/text.h"
 #include "packer/size/answer.h"
 #include "packer/size/cores.h"
 #include "packer/size/flexible.h"
@@ -40,6 +41,8 @@ static void forget(const struct packer *packer, struct step *step, const char *r
     step->size.measured = false;
     step->size.gbps = step->size.gbps_all = NAN;
     snprintf(step->size.reason, sizeof(step->size.reason), "%s", reason);
+    step->size.others[0] = '\0';
+    step->size.others_at = 0;
     sizing_count(packer, step);
 }
 
@@ -78,6 +81,15 @@ static void say_bounds(const struct sizing *s)
         say(s->step, ", but each task has one");
     if (o->cores_min > s->step->size.cores)
         say(s->step, ", but Slurm gave %zu", s->step->size.cores);
+}
+
+void size_reason(const struct step *step, bool counts, char *text, size_t size)
+{
+    const struct step_size *said = &step->size;
+    size_t length = strlen(said->reason), at = said->others_at < length ? said->others_at : length;
+
+    snprintf(text, size, "%.*s%s%s", (int)at, said->reason, counts ? said->others : "",
+             said->reason + at);
 }
 
 /* ---- how many ---- */
@@ -206,14 +218,24 @@ static void predict(const struct sizings *all, const struct size_model *model)
     free(cores);
 }
 
+/* How many others were in the question: who may know it is told so there in the sentence. */
+static void say_others(const struct sizings *all, struct step_size *size, size_t steps)
+{
+    size->others_at = strlen(size->reason);
+    size->others[0] = '\0';
+    if (steps > 1)
+        text_append(size->others, sizeof(size->others), ", together with %zu other step%s",
+                    steps - 1, steps > 2 ? "s" : "");
+    if (all->loads > 0)
+        text_append(size->others, sizeof(size->others), ", beside %zu that %s not sized",
+                    all->loads, all->loads > 1 ? "are" : "is");
+}
+
 static void say_how(const struct sizings *all, struct sizing *s, size_t steps, bool proven)
 {
     say(s->step, "NuCore: the fewest cores with the greatest bandwidth%s",
         proven ? "" : ", of those looked at in so short a time");
-    if (steps > 1)
-        say(s->step, ", together with %zu other step%s", steps - 1, steps > 2 ? "s" : "");
-    if (all->loads > 0)
-        say(s->step, ", beside %zu that %s not sized", all->loads, all->loads > 1 ? "are" : "is");
+    say_others(all, &s->step->size, steps);
     say_bounds(s);
 }
 

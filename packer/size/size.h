@@ -33,6 +33,10 @@ bool size_turn(struct packer *packer);
 /* It uses all it has: berth is done with it, or it was not to be sized. `reason` is for people. */
 void size_all(const struct packer *packer, struct step *step, const char *reason);
 
+/* Writes why the step has its cores into text[size], for people; with `counts` also how many other
+ * steps were asked about with it, which is no business of all readers. */
+void size_reason(const struct step *step, bool counts, char *text, size_t size);
+
 /* Returns how many threads of each task have a CPU of their own: of those that the tasks use, or of
  * all that Slurm gave them; >= 1. Tasks may share theirs. */
 size_t size_threads(const struct step *step, bool used);

@@ -85,6 +85,8 @@ static const struct json_field step_fields[] = {
     JSON_FIELD(struct step, "dealt", inside.deal.dealt, OPTIONAL),
     JSON_FIELD(struct step, "hot", thermal.hot, OPTIONAL),
     JSON_NESTED(struct step, "size", size, OPTIONAL, step_size_fields),
+    JSON_FIELD(struct step, "size_others", size.others, OPTIONAL),
+    JSON_FIELD(struct step, "size_others_at", size.others_at, OPTIONAL),
     JSON_NESTED(struct step, "loop", size.loop, OPTIONAL, step_loop_fields),
     JSON_NESTED(struct step, "body", body, REQUIRED, body_fields),
     JSON_END,

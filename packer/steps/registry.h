@@ -180,6 +180,8 @@ struct step_size {
     double measured_s;     /* for so long */
     double gbps, gbps_all; /* predicted with these cores, with all of them; NAN when not known */
     char reason[256];
+    char others[96];  /* how many other steps were in the question, as a part of the sentence: */
+    size_t others_at; /* there in the reason (size_reason) */
     struct step_loop loop;
     struct step_verdict verdict;
 };

@@ -40,6 +40,22 @@ static void test_refuse(void **state)
     wire_answer_clear(&answer);
 }
 
+/* With PrivateData a user is told whole what is about his own step, whatever its words are. */
+static void test_private_data(void **state)
+{
+    static const char reason[] =
+        "left alone: what it starts is not known (./number 9 of 9 by miss rate)";
+    struct fixture *f = *state;
+    struct step *step = put(f);
+    struct wire_answer answer;
+
+    f->packer.private_data = true;
+    strcpy(step->enacted.reason, reason);
+    answer_fill(&f->packer, step, &answer);
+    assert_string_equal(answer.note, reason);
+    wire_answer_clear(&answer);
+}
+
 static void test_placed(void **state)
 {
     struct fixture *f = *state;
@@ -129,8 +145,8 @@ static void test_long_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refuse), test(test_placed), test(test_not_managed), test(test_memory),
-        test(test_long_list),
+        cmocka_unit_test(test_refuse), test(test_placed), test(test_private_data),
+        test(test_not_managed),        test(test_memory), test(test_long_list),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

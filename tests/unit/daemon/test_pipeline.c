@@ -41,7 +41,7 @@ static const char *reason_of(const struct step *step)
 {
     static char text[256];
 
-    place_reason(step, text, sizeof(text));
+    place_reason(step, true, text, sizeof(text));
     return text;
 }
 
@@ -57,7 +57,7 @@ static void assert_reason(const struct step *step, const char *part)
 {
     char reason[256];
 
-    place_reason(step, reason, sizeof(reason));
+    place_reason(step, true, reason, sizeof(reason));
     if (!strstr(reason, part))
         fail_msg("'%s', not '%s'", reason, part);
 }
@@ -552,7 +552,7 @@ static void test_sized_together(void **state)
     assert_int_equal(a->size.given, 1);
     assert_int_equal(a->size.threads, 0); /* it has two */
     assert_int_equal(b->size.threads, 1);
-    assert_non_null(strstr(a->size.reason, "together with 1 other step"));
+    assert_non_null(strstr(a->size.others, "together with 1 other step"));
     assert_true(fabs(a->size.gbps + b->size.gbps - 512 / (1 + 51.2)) < 1e-6);
     assert_string_equal(f->calls, "apply 1.0 0; apply 2.0 2; ");
     fixture_restart(f);

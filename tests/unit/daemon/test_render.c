@@ -418,6 +418,7 @@ static void test_private_data(void **state)
     json_object_put(object);
     object = render_explanation(&f->packer, step, 0);
     assert_field(object, "place.of", "2");
+    assert_non_null(strstr(json_object_to_json_string(object), "number "));
     json_object_put(object);
 }
 

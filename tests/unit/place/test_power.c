@@ -92,7 +92,7 @@ static void assert_reason(const struct step *step, const char *part)
 {
     char reason[256];
 
-    place_reason(step, reason, sizeof(reason));
+    place_reason(step, true, reason, sizeof(reason));
     if (!strstr(reason, part))
         fail_msg("'%s' is not in '%s'", part, reason);
 }

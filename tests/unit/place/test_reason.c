@@ -28,9 +28,9 @@ static void assert_told(const struct step *step, const char *reason, const char 
 {
     char text[256];
 
-    place_reason(step, text, sizeof(text));
+    place_reason(step, true, text, sizeof(text));
     assert_string_equal(text, reason);
-    place_note(step, text, sizeof(text));
+    place_note(step, true, text, sizeof(text));
     assert_string_equal(text, note);
 }
 
@@ -115,6 +115,22 @@ static void test_rules(void **state)
                 "apart; predicted 2.0 % slower than alone (known by miss rate, confidence 0.50)");
 }
 
+/* A reader who may not know how many steps there are is told the rest. */
+static void test_no_counts(void **state)
+{
+    struct step step = placed(RUNG_MISSES, 0.5, 0.02);
+    char text[256];
+
+    (void)state;
+    step.place.policy = step.place.policy_asked = WIRE_POLICY_DI;
+    place_reason(&step, false, text, sizeof(text));
+    assert_string_equal(text,
+                        "DI: by miss rate, spread over packages, caches, cores; predicted 2.0 % "
+                        "slower than alone (known by miss rate, confidence 0.50)");
+    place_note(&step, false, text, sizeof(text));
+    assert_null(strstr(text, "number"));
+}
+
 /* Who was not decided about. */
 static void test_not_decided(void **state)
 {
@@ -148,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_rungs),          cmocka_unit_test(test_nothing_known),
         cmocka_unit_test(test_another_policy), cmocka_unit_test(test_rules),
         cmocka_unit_test(test_not_decided),    cmocka_unit_test(test_percent),
+        cmocka_unit_test(test_no_counts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

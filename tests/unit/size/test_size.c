@@ -66,8 +66,11 @@ static void assert_use(const struct step *step, size_t task, const char *cpus)
 
 static void assert_reason(const struct step *step, const char *part)
 {
-    if (!strstr(step->size.reason, part))
-        fail_msg("'%s', not '%s'", step->size.reason, part);
+    char reason[400];
+
+    size_reason(step, true, reason, sizeof(reason));
+    if (!strstr(reason, part))
+        fail_msg("'%s', not '%s'", reason, part);
 }
 
 static void assert_near(double value, double wanted)

@@ -9,6 +9,7 @@
 
 #include "packer/base/json.h"
 #include "packer/cli/model/models.h"
+#include "packer/daemon/render.h"
 #include "packer/enact/rearrange.h"
 #include "packer/size/cores.h"
 #include "packer/size/demand.h"
@@ -209,6 +210,23 @@ static void test_nobody_starves(void **state)
 
 /* ---- steps that are not sized ---- */
 
+static void assert_said(const struct step *step, bool counts, const char *reason)
+{
+    char text[400];
+
+    size_reason(step, counts, text, sizeof(text));
+    assert_string_equal(text, reason);
+}
+
+static bool explains(struct fixture *f, const struct step *step, uid_t viewer, const char *part)
+{
+    struct json_object *object = render_explanation(&f->packer, step, viewer);
+    bool has = strstr(json_object_to_json_string(object), part) != NULL;
+
+    json_object_put(object);
+    return has;
+}
+
 static void test_load(void **state)
 {
     struct fixture *f = *state;
@@ -218,11 +236,17 @@ static void test_load(void **state)
     fixture_timed(f, "stream", 50000, 2e9); /* 6.4 GB/s by a core, of which the node gives it 6 */
     run(f, 1, 0, "3", "stream", false);
     step = run(f, 2, 0, "0-2", "a", true);
-    assert_non_null(strstr(step->size.reason, "beside 1 that is not sized"));
+    assert_said(step, true,
+                "NuCore: the fewest cores with the greatest bandwidth, beside 1 that is "
+                "not sized");
+    assert_said(step, false, "NuCore: the fewest cores with the greatest bandwidth");
+    f->packer.private_data = true;
+    assert_false(explains(f, step, step->request.uid, "not sized"));
+    assert_true(explains(f, step, 0, "beside 1 that is not sized"));
     assert_int_equal(step->size.given, 2);
     assert_true(fabs(step->size.gbps - 10 * 10 / 16.0) < 0.2);
     fixture_end(f, 1, 0);
-    assert_null(strstr(step->size.reason, "not sized"));
+    assert_string_equal(step->size.others, "");
     assert_true(step->size.gbps > 9.7);
 }
 
@@ -235,7 +259,7 @@ static void test_unknown_load(void **state)
     store(f, "a", "[0,6,10,10,10]");
     run(f, 1, 0, "3", "never-seen", false);
     step = run(f, 2, 0, "0-2", "a", true);
-    assert_null(strstr(step->size.reason, "not sized"));
+    assert_string_equal(step->size.others, "");
     assert_true(step->size.gbps > 9.7);
 }
 

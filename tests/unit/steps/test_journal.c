@@ -257,6 +257,8 @@ static void test_size(void **state)
     step->size.cores = 3;
     step->size.given = 2;
     strcpy(step->size.reason, "so");
+    strcpy(step->size.others, ", with others");
+    step->size.others_at = 1;
     assert_int_equal(journal_start(&f->packer, step, NULL), 0);
     load_well(f);
     step = find(f, 1, 0);
@@ -265,6 +267,8 @@ static void test_size(void **state)
     assert_cpus(&step->body.task[1].home, "2-3");
     assert_int_equal(step->size.given, 2);
     assert_string_equal(step->size.reason, "so");
+    assert_string_equal(step->size.others, ", with others");
+    assert_int_equal(step->size.others_at, 1);
 }
 
 /* Of cores that several jobs have, each has a part; where it stands, which is to be known before
