@@ -51,15 +51,34 @@ void apply_page_free(struct apply_page *page)
         munmap(page, page_bytes(page->ntasks));
 }
 
-void apply_page_fill(struct apply_page *page, const struct wire_answer *answer)
+/* Keeps the variables that may be set. Returns the first other one's name, or NULL. */
+static const char *keep_environment(struct wire_answer *kept, const struct wire_answer *answer)
 {
+    const char *refused = NULL;
+
+    kept->nenv = 0;
+    for (size_t i = 0; i < answer->nenv; i++) {
+        if (wire_env_known(answer->env[i].name))
+            kept->env[kept->nenv++] = answer->env[i];
+        else if (!refused)
+            refused = answer->env[i].name;
+    }
+    return refused;
+}
+
+const char *apply_page_fill(struct apply_page *page, const struct wire_answer *answer)
+{
+    const char *refused;
+
     page->answer = *answer;
     page->answer.task = NULL;
     page->answer.ntasks = 0;
+    refused = keep_environment(&page->answer, answer);
     for (size_t i = 0; i < answer->ntasks; i++)
         if (answer->task[i].id < page->ntasks)
             page->place[answer->task[i].id] = answer->task[i].cpus;
     page->answered = true;
+    return refused;
 }
 
 bool apply_page_answered(const struct apply_page *page)

@@ -18,8 +18,10 @@ struct apply_page;
 struct apply_page *apply_page_create(size_t ntasks);
 void apply_page_free(struct apply_page *page); /* NULL allowed */
 
-/* In slurmstepd: keep an answer that says ok. Places of tasks that do not exist are dropped. */
-void apply_page_fill(struct apply_page *page, const struct wire_answer *answer);
+/* In slurmstepd: keep an answer that says ok. Places of tasks that do not exist are dropped, and
+ * variables that no berthd answers (wire_env_known): root sets these in a user's environment, and a
+ * name like LD_PRELOAD would run there. Returns the name of the first of them; NULL: none was. */
+const char *apply_page_fill(struct apply_page *page, const struct wire_answer *answer);
 
 /* In a task: was there such an answer? */
 bool apply_page_answered(const struct apply_page *page); /* NULL: no */

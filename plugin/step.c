@@ -178,6 +178,19 @@ static enum client_result step_register(struct step *step, struct wire_answer *a
     return result;
 }
 
+/* Keeps the answer for the tasks. What is refused of it slurmd's log has, once a step. */
+static void step_keep(struct step *step, const struct wire_answer *answer)
+{
+    const char *refused = apply_page_fill(step->page, answer);
+    char name[WIRE_STEP_NAME_MAX];
+
+    wire_step_name(step->reg.id, name);
+    if (refused)
+        slurm_info("berth: step %s on %s: berthd answered %s for the environment, which this "
+                   "plugin sets for nobody",
+                   name, step->reg.node, refused);
+}
+
 /* Ask berthd, once, when all tasks are there. */
 static void step_ask(struct step *step)
 {
@@ -196,7 +209,7 @@ static void step_ask(struct step *step)
     else if (!answer.ok)
         step_say_unplaced(step, answer.error);
     else if (step->page)
-        apply_page_fill(step->page, &answer);
+        step_keep(step, &answer);
     if (result == CLIENT_ANSWERED && answer.ok && answer.warning[0])
         step_warn(step, answer.warning);
     if (result == CLIENT_ANSWERED)

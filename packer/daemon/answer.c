@@ -11,7 +11,6 @@
 #include "packer/place/bound.h"
 #include "packer/place/isolation.h"
 #include "packer/place/reason.h"
-#include "runtime/page.h"
 
 void answer_refuse(struct wire_answer *answer, const char *why)
 {
@@ -20,11 +19,11 @@ void answer_refuse(struct wire_answer *answer, const char *why)
 }
 
 /* A variable of the step's environment; too long a value is left out rather than cut. */
-static void add_env(struct wire_answer *answer, const char *name, const char *value)
+static void add_env(struct wire_answer *answer, enum wire_env name, const char *value)
 {
     if (answer->nenv == WIRE_ENV_MAX || strlen(value) >= sizeof(answer->env[0].value))
         return;
-    strcpy(answer->env[answer->nenv].name, name);
+    strcpy(answer->env[answer->nenv].name, wire_env_name[name]);
     strcpy(answer->env[answer->nenv++].value, value);
 }
 
@@ -98,13 +97,11 @@ static void add_note(const struct packer *packer, const struct step *step,
  * made of POSIX threads' (FlexThread, Wang 2015, 6.5): it is told to use it. */
 static void add_barriers(const struct step *step, struct wire_answer *answer)
 {
-    static const char *const kind[] = {"PLAIN", "FORKJOIN", "REDUCTION"};
-    char name[64];
+    static const enum wire_env kind[] = {WIRE_ENV_PLAIN_BARRIER, WIRE_ENV_FORKJOIN_BARRIER,
+                                         WIRE_ENV_REDUCTION_BARRIER};
 
-    for (size_t i = 0; step->request.options.flex && i < sizeof(kind) / sizeof(kind[0]); i++) {
-        snprintf(name, sizeof(name), "KMP_%s_BARRIER_PATTERN", kind[i]);
-        add_env(answer, name, "hierarchical,hierarchical");
-    }
+    for (size_t i = 0; step->request.options.flex && i < sizeof(kind) / sizeof(kind[0]); i++)
+        add_env(answer, kind[i], "hierarchical,hierarchical");
 }
 
 void answer_fill(const struct packer *packer, const struct step *step, struct wire_answer *answer)
@@ -125,13 +122,13 @@ void answer_fill(const struct packer *packer, const struct step *step, struct wi
     add_places(step, answer);
     add_memory(packer, step, answer);
     if (cpus_format(&step->place.cpus, cpus, sizeof(cpus)) == 0)
-        add_env(answer, "BERTH_CPUS", cpus);
-    add_env(answer, "BERTH_CLASS", step_class_name[step->class.id]);
+        add_env(answer, WIRE_ENV_CPUS, cpus);
+    add_env(answer, WIRE_ENV_CLASS, step_class_name[step->class.id]);
     if (step->size.threads) {
         snprintf(cpus, sizeof(cpus), "%zu", step->size.threads);
-        add_env(answer, "OMP_NUM_THREADS", cpus);
+        add_env(answer, WIRE_ENV_THREADS, cpus);
     }
     add_barriers(step, answer);
     if (inside_page(step))
-        add_env(answer, RT_PAGE_ENV, inside_page(step));
+        add_env(answer, WIRE_ENV_PAGE, inside_page(step));
 }

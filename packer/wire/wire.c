@@ -34,6 +34,16 @@ const char *const TABLE(wire_mem_name, WIRE_MEMS) = {
     ROW(WIRE_MEM_BIND) = "bind",
 };
 TABLE_COMPLETE(wire_mem_name);
+const char *const TABLE(wire_env_name, WIRE_ENVS) = {
+    ROW(WIRE_ENV_CPUS) = "BERTH_CPUS",
+    ROW(WIRE_ENV_CLASS) = "BERTH_CLASS",
+    ROW(WIRE_ENV_THREADS) = "OMP_NUM_THREADS",
+    ROW(WIRE_ENV_PLAIN_BARRIER) = "KMP_PLAIN_BARRIER_PATTERN",
+    ROW(WIRE_ENV_FORKJOIN_BARRIER) = "KMP_FORKJOIN_BARRIER_PATTERN",
+    ROW(WIRE_ENV_REDUCTION_BARRIER) = "KMP_REDUCTION_BARRIER_PATTERN",
+    ROW(WIRE_ENV_PAGE) = "BERTH_RT_PAGE",
+};
+TABLE_COMPLETE(wire_env_name);
 const char *const TABLE(wire_prefetch_name, WIRE_PREFETCHES) = {
     ROW(WIRE_PREFETCH_NONE) = NULL,
     ROW(WIRE_PREFETCH_AUTO) = "auto",
@@ -671,6 +681,14 @@ char *wire_answer_encode(const struct wire_answer *answer)
     if (!line && errno == EMSGSIZE)
         line = line_of(encode_answer(answer));
     return line;
+}
+
+bool wire_env_known(const char *name)
+{
+    for (enum wire_env i = 0; i < WIRE_ENVS; i++)
+        if (strcmp(name, wire_env_name[i]) == 0)
+            return true;
+    return false;
 }
 
 static int decode_env(struct json_object *object, struct wire_answer *answer,

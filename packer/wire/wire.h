@@ -310,6 +310,21 @@ void wire_request_clear(struct wire_request *request); /* frees what decode allo
 
 #define WIRE_ENV_MAX 16
 
+/* The variables that berthd answers for the tasks' environment. The plugin, which is root's, sets
+ * no other one, whatever it is answered. */
+enum wire_env {
+    WIRE_ENV_CPUS,
+    WIRE_ENV_CLASS,
+    WIRE_ENV_THREADS,
+    WIRE_ENV_PLAIN_BARRIER,
+    WIRE_ENV_FORKJOIN_BARRIER,
+    WIRE_ENV_REDUCTION_BARRIER,
+    WIRE_ENV_PAGE, /* RT_PAGE_ENV of runtime/page.h */
+    WIRE_ENVS
+};
+extern const char *const wire_env_name[WIRE_ENVS];
+bool wire_env_known(const char *name); /* is it one of them? */
+
 struct wire_task_place {
     uint32_t id;
     struct cpus cpus; /* where its threads may run */

@@ -372,6 +372,34 @@ static void test_memory_and_environment(void **state)
     }
 }
 
+/* A berthd that was taken over has nothing run in the tasks: what it may not answer is not set, is
+ * told once, and keeps nothing else from being set. */
+static void test_foreign_environment(void **state)
+{
+    static const char answer[] =
+        "{\"version\":1,\"ok\":true,\"managed\":true,\"note\":\"\",\"mem\":\"auto\",\"mems\":"
+        "\"\",\"env\":{\"LD_PRELOAD\":\"/tmp/x.so\",\"BERTH_CPUS\":\"0\",\"LD_AUDIT\":\"/tmp/"
+        "y.so\","
+        "\"OMP_NUM_THREADS\":\"2\"},\"tasks\":[]}\n";
+    struct bench bench;
+    const char *said;
+
+    (void)state;
+    bench_start(&bench, FAKE_ANSWERS, answer, PATIENT);
+    host_run_step(&bench.host);
+    assert_ran_on(&bench.host, &bench.cpus);
+    for (uint32_t task = 0; task < bench.host.tasks; task++) {
+        assert_string_equal(bench.host.report[task].preload, "");
+        assert_string_equal(bench.host.report[task].berth_cpus, "0");
+        assert_string_equal(bench.host.report[task].omp_threads, "2");
+        assert_string_equal(bench.host.report[task].said, "");
+    }
+    said = strstr(bench.host.log, "berthd answered LD_PRELOAD for the environment");
+    assert_non_null(said);
+    assert_null(strstr(said + 1, "berthd answered"));
+    bench_stop(&bench);
+}
+
 /* The number of threads that berthd answers: set where the user has set none. */
 static void test_omp_threads(void **state)
 {
@@ -977,6 +1005,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_never_more),
         cmocka_unit_test(test_odd_tasks),
         cmocka_unit_test(test_memory_and_environment),
+        cmocka_unit_test(test_foreign_environment),
         cmocka_unit_test(test_omp_threads),
         cmocka_unit_test(test_runtime),
         cmocka_unit_test(test_requests),
