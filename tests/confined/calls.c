@@ -18,6 +18,7 @@
 #include "tests/confined/confined.h"
 
 #define DEPTH_MAX 8
+#define CALLS_MAX 1024
 
 static scmp_filter_ctx filter_new(uint32_t otherwise)
 {
@@ -62,15 +63,19 @@ static void refuse_bits(scmp_filter_ctx filter, int call, unsigned arg, uint64_t
 
 /* ---- groups ---- */
 
-static void each_call(scmp_filter_ctx filter, uint32_t action, const char *name, int depth)
+/* Calls by their numbers; one that this machine does not have is in none. */
+struct set {
+    bool has[CALLS_MAX];
+};
+
+static void set_name(struct set *set, const char *name, bool has, int depth);
+
+/* Adds the calls of a group, or takes them out. */
+static void set_group(struct set *set, const char *name, bool has, int depth)
 {
     char command[128], line[128], *word;
     FILE *lines;
 
-    if (name[0] != '@') {
-        rule(filter, action, seccomp_syscall_resolve_name(name), 0, NULL);
-        return;
-    }
     snprintf(command, sizeof(command), "systemd-analyze syscall-filter %.64s", name);
     lines = depth < DEPTH_MAX ? popen(command, "re") : NULL;
     if (!lines || !fgets(line, sizeof(line), lines)) /* the first is its own name */
@@ -79,27 +84,59 @@ static void each_call(scmp_filter_ctx filter, uint32_t action, const char *name,
         line[strcspn(line, "\n")] = '\0';
         word = line + strspn(line, " ");
         if (word[0] && word[0] != '#')
-            each_call(filter, action, word, depth + 1);
+            set_name(set, word, has, depth + 1);
     }
     if (pclose(lines) != 0)
         errx(2, "%s: failed", command);
 }
 
-/* A list of what is allowed; with "~" before its first word, of what is not. Several lines are one
- * list only where they are of one kind. */
+static void set_name(struct set *set, const char *name, bool has, int depth)
+{
+    int call;
+
+    if (name[0] == '@') {
+        set_group(set, name, has, depth);
+        return;
+    }
+    call = seccomp_syscall_resolve_name(name);
+    if (call >= CALLS_MAX)
+        errx(2, "%s is call %d, more than is known here", name, call);
+    if (call >= 0)
+        set->has[call] = has;
+}
+
+static void set_rules(const struct set *set, scmp_filter_ctx filter, uint32_t action)
+{
+    for (int call = 0; call < CALLS_MAX; call++)
+        if (set->has[call])
+            rule(filter, action, call, 0, NULL);
+}
+
+static void refuse_group(scmp_filter_ctx filter, const char *name)
+{
+    struct set set = {{false}};
+
+    set_group(&set, name, true, 0);
+    set_rules(&set, filter, SCMP_ACT_ERRNO(EPERM));
+}
+
+/* A list of what is allowed, or, with "~" before its first word, of what is not. A later word of
+ * the other kind is taken out of it again. */
 static scmp_filter_ctx listed_calls(const struct words *calls)
 {
     bool but = calls->n && calls->word[0][0] == '~';
     uint32_t refused = SCMP_ACT_ERRNO(EPERM);
     scmp_filter_ctx filter = filter_new(but ? SCMP_ACT_ALLOW : refused);
+    struct set set = {{false}};
 
-    for (size_t i = 0; i < calls->n; i++) {
-        if (i && calls->word[i][0] == '~')
-            errx(2, "SystemCallFilter: two lists are not known here");
-        each_call(filter, but ? refused : SCMP_ACT_ALLOW, calls->word[i] + (i == 0 && but), 0);
-    }
     if (!but)
-        each_call(filter, SCMP_ACT_ALLOW, "@default", 0);
+        set_group(&set, "@default", true, 0);
+    for (size_t i = 0; i < calls->n; i++) {
+        bool marked = calls->word[i][0] == '~';
+
+        set_name(&set, calls->word[i] + marked, marked == but, 0);
+    }
+    set_rules(&set, filter, but ? refused : SCMP_ACT_ALLOW);
     return filter;
 }
 
@@ -109,11 +146,11 @@ static scmp_filter_ctx implied_calls(const struct unit *unit)
     scmp_filter_ctx filter = filter_new(SCMP_ACT_ALLOW);
 
     if (unit->private_devices)
-        each_call(filter, SCMP_ACT_ERRNO(EPERM), "@raw-io", 0);
+        refuse_group(filter, "@raw-io");
     if (unit->protect_modules)
-        each_call(filter, SCMP_ACT_ERRNO(EPERM), "@module", 0);
+        refuse_group(filter, "@module");
     if (unit->protect_clock)
-        each_call(filter, SCMP_ACT_ERRNO(EPERM), "@clock", 0);
+        refuse_group(filter, "@clock");
     if (unit->protect_logs)
         refuse(filter, SCMP_SYS(syslog));
     if (unit->protect_hostname) {

@@ -6,4 +6,6 @@ tests_confined_confined_SOURCES = tests/confined/calls.c tests/confined/confined
 	tests/confined/mounts.c tests/confined/powers.c tests/confined/unit.c tests/confined/unit.h
 tests_confined_confined_LDADD = libpacker.la libwire.la $(SECCOMP_LIBS)
 endif
+check_PROGRAMS += tests/confined/reach
+tests_confined_reach_SOURCES = tests/confined/reach.c
 dist_noinst_SCRIPTS += tests/confined/run tests/confined/systemd

@@ -87,9 +87,11 @@ static void *copy(const char *text)
     return mine;
 }
 
+/* A "~" before the first word is before each of them. */
 static void add_words(struct words *words, const char *value)
 {
-    char *text = copy(value), *save, *word;
+    bool but = value[0] == '~';
+    char *text = copy(value + but), *save, *word, *marked;
 
     words->given = true;
     if (!value[0])
@@ -97,7 +99,9 @@ static void add_words(struct words *words, const char *value)
     for (word = strtok_r(text, " \t", &save); word; word = strtok_r(NULL, " \t", &save)) {
         if (words->n == WORDS_MAX)
             errx(2, "too many words: %s", word);
-        words->word[words->n++] = word;
+        if (but && asprintf(&marked, "~%s", word) < 0)
+            err(2, "out of memory");
+        words->word[words->n++] = but ? marked : word;
     }
 }
 

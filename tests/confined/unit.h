@@ -9,7 +9,8 @@
 
 #define WORDS_MAX 256
 
-/* A list that a directive has filled; an empty value empties it. */
+/* A list that a directive has filled; an empty value empties it. A word of a list of what is not
+ * meant begins with "~". */
 struct words {
     size_t n;
     const char *word[WORDS_MAX];
