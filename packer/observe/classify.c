@@ -12,18 +12,6 @@
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 
-/* What is known before anything is. */
-static void profile_init(struct step_profile *known)
-{
-    *known = (struct step_profile){.miss_pmi = NAN,
-                                   .instructions_per_s = NAN,
-                                   .core_gbps = NAN,
-                                   .misses = NAN,
-                                   .accesses = NAN,
-                                   .ipc = NAN,
-                                   .solo_pmi = NAN};
-}
-
 static void take_distances(struct step_profile *known, const struct profile *distances)
 {
     known->ways = distances->llc_ways;
@@ -85,23 +73,6 @@ void classify_profile(struct packer *packer, struct step *step)
     has = best.llc_ways == 0 &&
           is_found(program_distances(packer, step, &distances, &err), name, &distances, &err);
     take_known(&step->profile, &best, has ? &distances : NULL);
-}
-
-bool classify_program(const struct packer *packer, size_t program, struct step_profile *known)
-{
-    const char *key = packer->programs.program[program].key;
-    uint32_t uid = packer->programs.program[program].uid;
-    struct profile best, distances;
-    struct berth_error err;
-    bool has;
-
-    profile_init(known);
-    if (!is_found(program_profile_of(packer, uid, key, &best, &err), key, &best, &err))
-        return false;
-    has = best.llc_ways == 0 &&
-          is_found(program_distances_of(packer, uid, key, &distances, &err), key, &distances, &err);
-    take_known(known, &best, has ? &distances : NULL);
-    return true;
 }
 
 static bool knows_counters(const struct step *step)

@@ -11,10 +11,6 @@ struct windows;
  * logged, the step is then unprofiled. */
 void classify_profile(struct packer *packer, struct step *step);
 
-/* Does the same for one of packer->programs that no step need run: fills *known. Returns false
- * where the store knows nothing of it. */
-bool classify_program(const struct packer *packer, size_t program, struct step_profile *known);
-
 /* Devil, turtle or unprofiled, from the miss rate: fills step->class. */
 void classify_step(const struct packer *packer, struct step *step);
 

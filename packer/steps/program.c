@@ -120,33 +120,6 @@ int program_distances(const struct packer *packer, const struct step *step, stru
     return profiles_get_distances(packer->profiles, &identity.query, profile, err);
 }
 
-/* Any run of the user's program will do. */
-static struct profile_query query_of(const struct packer *packer, uint32_t uid, const char *key)
-{
-    return (struct profile_query){.key = key,
-                                  .uid = uid,
-                                  .median = sharing(packer),
-                                  .machine = packer->machine_type,
-                                  .llc_bytes = packer->topo->llc[0].size_bytes,
-                                  .max_age_days = packer->conf.profile_age_days};
-}
-
-int program_profile_of(const struct packer *packer, uint32_t uid, const char *key,
-                       struct profile *profile, struct berth_error *err)
-{
-    struct profile_query query = query_of(packer, uid, key);
-
-    return profiles_get(packer->profiles, &query, profile, err);
-}
-
-int program_distances_of(const struct packer *packer, uint32_t uid, const char *key,
-                         struct profile *profile, struct berth_error *err)
-{
-    struct profile_query query = query_of(packer, uid, key);
-
-    return profiles_get_distances(packer->profiles, &query, profile, err);
-}
-
 int program_sample(const struct packer *packer, const struct step *step, enum profile_rate rate,
                    struct profile_sample *sample, struct berth_error *err)
 {

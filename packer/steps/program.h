@@ -37,12 +37,6 @@ int program_profile(const struct packer *packer, const struct step *step, struct
 int program_distances(const struct packer *packer, const struct step *step, struct profile *profile,
                       struct berth_error *err);
 
-/* Asks for both of a user's program that no step need run, by its key. */
-int program_profile_of(const struct packer *packer, uint32_t uid, const char *key,
-                       struct profile *profile, struct berth_error *err);
-int program_distances_of(const struct packer *packer, uint32_t uid, const char *key,
-                         struct profile *profile, struct berth_error *err);
-
 /* Asks the store for the program's best sample that knows the rate: 1 found, 0 not, -1 and err. */
 int program_sample(const struct packer *packer, const struct step *step, enum profile_rate rate,
                    struct profile_sample *sample, struct berth_error *err);
