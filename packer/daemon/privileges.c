@@ -3,15 +3,13 @@
 #include "packer/daemon/privileges.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "packer/base/file.h"
 #include "packer/base/log.h"
 #include "packer/base/text.h"
+#include "packer/steps/journal.h"
 #include "packer/system/memory_nodes.h"
 
 /* Are processes hidden from whoever may not trace them (the option hidepid of /proc)? */
@@ -41,20 +39,6 @@ static uint64_t for_lock_time(const struct rootfs *root)
     return PRIVILEGES_LOCK_TIME | (has_tracefs(root) ? 0 : CAPABILITY(CAP_SYS_ADMIN));
 }
 
-/* Has a berthd before this one registers to give back? Then that is possible, whoever may ask for
- * it now. */
-static bool has_registers(const struct conf *conf)
-{
-    char path[PATH_MAX + 16], *text;
-    bool has;
-
-    snprintf(path, sizeof(path), "%s/journal", conf->state_dir);
-    text = file_read(path, SIZE_MAX, NULL, NULL);
-    has = text && strstr(text, "\"op\":\"registers\"");
-    free(text);
-    return has;
-}
-
 uint64_t privileges_needed(const struct conf *conf, const struct rootfs *root)
 {
     bool software = text_lists(conf->counters, "software");
@@ -70,7 +54,8 @@ uint64_t privileges_needed(const struct conf *conf, const struct rootfs *root)
         needed |= for_lock_time(root);
     if (conf->reuse_sampling == CONF_ON)
         needed |= PRIVILEGES_REUSE;
-    if (text_lists(conf->allow, "prefetch") || has_registers(conf))
+    if (text_lists(conf->allow, "prefetch") ||
+        journal_left_registers(conf->state_dir)) /* to be given back, whoever may ask for it now */
         needed |= PRIVILEGES_PREFETCH;
     if (names_group(conf->metrics_group) || names_group(conf->ledger_group) ||
         names_group(conf->profile_group))

@@ -662,13 +662,19 @@ static int load_settled(struct packer *packer, struct json_object *entry, struct
     return 0;
 }
 
-static int load_registers(struct packer *packer, struct json_object *entry, struct berth_error *err)
+static int read_registers(struct registers *registers, struct json_object *entry,
+                          struct berth_error *err)
 {
     struct json_object *list = NULL;
 
     if (json_get_array(entry, "registers", JSON_REQUIRED, &list, err) < 0)
         return -1;
-    return registers_read(&packer->registers, list, err);
+    return registers_read(registers, list, err);
+}
+
+static int load_registers(struct packer *packer, struct json_object *entry, struct berth_error *err)
+{
+    return read_registers(&packer->registers, entry, err);
 }
 
 struct loading {
@@ -701,6 +707,26 @@ int journal_load(struct packer *packer, struct berth_error *err)
     if (journal_file_replay(packer->journal, load_entry, &loading, err) < 0)
         return -1;
     return loading.rc;
+}
+
+static int peek_registers(struct json_object *entry, void *arg)
+{
+    const char *op = json_object_get_string(json_object_object_get(entry, "op"));
+
+    return op && strcmp(op, "registers") == 0 ? read_registers(arg, entry, NULL) : 0;
+}
+
+bool journal_left_registers(const char *state_dir)
+{
+    struct registers registers = {0};
+    char path[PATH_MAX + 16];
+    bool left;
+
+    snprintf(path, sizeof(path), "%s/journal", state_dir);
+    journal_file_peek(path, peek_registers, &registers, NULL); /* the load says what is wrong */
+    left = registers_changed(&registers);
+    registers_free(&registers);
+    return left;
 }
 
 int journal_set_aside(struct packer *packer, struct berth_error *err)

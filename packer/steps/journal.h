@@ -44,6 +44,11 @@ int journal_compact(struct packer *packer, bool now, struct berth_error *err);
  * (adopt_places() has them where they stand), not yet verified to be alive. */
 int journal_load(struct packer *packer, struct berth_error *err);
 
+/* Says whether a berthd before this one has left registers that it had changed. It can be asked
+ * before the journal is opened: `state_dir` is its folder. Where the journal is damaged, what comes
+ * before that counts, as it does to a load. */
+bool journal_left_registers(const char *state_dir);
+
 /* After a load that failed with `err`: log it, keep the journal as journal.bad for whoever wants to
  * know, and begin an empty one; registry and pool are empty again. 0, or -1 and err. */
 int journal_set_aside(struct packer *packer, struct berth_error *err);

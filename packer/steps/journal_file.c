@@ -143,8 +143,8 @@ void journal_file_close(struct journal_file *journal)
 }
 
 /* Visit the line text[length]. 1 when visit wants no more, 0, or -1 and err. */
-static int visit_line(const struct journal_file *journal, size_t number, const char *text,
-                      size_t length, int (*visit)(struct json_object *, void *), void *arg,
+static int visit_line(const char *path, size_t number, const char *text, size_t length,
+                      int (*visit)(struct json_object *, void *), void *arg,
                       struct berth_error *err)
 {
     struct berth_error why = {""};
@@ -152,8 +152,8 @@ static int visit_line(const struct journal_file *journal, size_t number, const c
     int stop;
 
     if (!json_object_is_type(entry, json_type_object)) {
-        berth_error_set(err, "%s:%zu: not a JSON object%s%s", journal->path, number,
-                        why.text[0] ? ": " : "", why.text);
+        berth_error_set(err, "%s:%zu: not a JSON object%s%s", path, number, why.text[0] ? ": " : "",
+                        why.text);
         json_object_put(entry);
         return -1;
     }
@@ -162,21 +162,48 @@ static int visit_line(const struct journal_file *journal, size_t number, const c
     return stop != 0;
 }
 
+/* Visits the complete lines of text[length]. */
+static int visit_lines(const char *path, const char *text, size_t length,
+                       int (*visit)(struct json_object *, void *), void *arg,
+                       struct berth_error *err)
+{
+    const char *line, *end;
+    size_t number = 0;
+    int rc = 0;
+
+    for (line = text; rc == 0 && (end = memchr(line, '\n', length - (size_t)(line - text)));
+         line = end + 1)
+        rc = visit_line(path, ++number, line, (size_t)(end - line), visit, arg, err);
+    return rc < 0 ? -1 : 0;
+}
+
 int journal_file_replay(struct journal_file *journal,
                         int (*visit)(struct json_object *entry, void *arg), void *arg,
                         struct berth_error *err)
 {
-    size_t length, number = 0;
-    char *text = read_journal(journal->fd, &length), *line, *end;
-    int rc = 0;
+    size_t length;
+    char *text = read_journal(journal->fd, &length);
+    int rc;
 
     if (!text)
         return berth_error_set(err, "%s: %s", journal->path, strerror(errno));
-    for (line = text; rc == 0 && (end = memchr(line, '\n', length - (size_t)(line - text)));
-         line = end + 1)
-        rc = visit_line(journal, ++number, line, (size_t)(end - line), visit, arg, err);
+    rc = visit_lines(journal->path, text, length, visit, arg, err);
     free(text);
-    return rc < 0 ? -1 : 0;
+    return rc;
+}
+
+int journal_file_peek(const char *path, int (*visit)(struct json_object *entry, void *arg),
+                      void *arg, struct berth_error *err)
+{
+    size_t length;
+    char *text = file_read(path, SIZE_MAX, &length, err);
+    int rc;
+
+    if (!text)
+        return errno == ENOENT ? 0 : berth_error_before(err, "%s: ", path);
+    rc = visit_lines(path, text, length, visit, arg, err);
+    free(text);
+    return rc;
 }
 
 /* Append entry to the file of `size` bytes. 0, or -1 with errno and the file as long as it was.

@@ -27,6 +27,11 @@ int journal_file_replay(struct journal_file *journal,
                         int (*visit)(struct json_object *entry, void *arg), void *arg,
                         struct berth_error *err);
 
+/* Does the same with a journal that another berthd may have, or nobody yet: it is neither locked
+ * nor changed. One that is not there has no entry. */
+int journal_file_peek(const char *path, int (*visit)(struct json_object *entry, void *arg),
+                      void *arg, struct berth_error *err);
+
 /* Append one entry, which is borrowed. When that fails (disk full) the file is cut back to what it
  * was: 0, or -1 and err; the caller must then not make the change. */
 int journal_file_append(struct journal_file *journal, struct json_object *entry,

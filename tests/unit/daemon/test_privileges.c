@@ -159,6 +159,18 @@ static void test_prefetch(void **state)
     takes(box, 0);
     put(box, "journal", "{\"op\":\"manage\"}\n{\"op\":\"registers\",\"registers\":[[0,0,15]]}\n");
     takes(box, CAPABILITY(CAP_SYS_RAWIO));
+    put(box, "journal",
+        "{\"op\":\"registers\",\"registers\":[[0,0,15]]}\n{ \"op\": \"registers\", "
+        "\"registers\": [[1,0,15]]}\n{\"op\":\"registers\",\"registers\":[[2,0,15");
+    takes(box, CAPABILITY(CAP_SYS_RAWIO)); /* the last line is torn */
+    put(box, "journal",
+        "{\"op\":\"registers\",\"registers\":[[0,0,15]]}\nwhat is this?\n"
+        "{\"op\":\"registers\",\"registers\":[]}\n");
+    takes(box, CAPABILITY(CAP_SYS_RAWIO)); /* it is read no further */
+    put(box, "journal",
+        "{\"op\":\"registers\",\"registers\":[[0,0,15]]}\n"
+        "{\"op\":\"registers\",\"registers\":[]}\n");
+    takes(box, 0); /* given back */
 }
 
 /* ---- the unit file ---- */
