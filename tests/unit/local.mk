@@ -355,12 +355,13 @@ unit_scripts = \
 # Sanitizers see nothing of these: one builds what it needs with its own, the others read the sources.
 if !SANITIZERS
 TESTS += tests/unit/tasks/test_tsan.sh tests/check-layers tests/test-layers tests/check-writers tests/test-writers \
-	tests/check-tables tests/test-tables tests/test-once
+	tests/check-tables tests/test-tables tests/check-bag tests/test-bag tests/test-once
 endif
 EXTRA_DIST += $(unit_scripts) tests/unit/common/ctl_check.sh tests/unit/tasks/test_tsan.sh
 
 TESTS += $(unit_programs) $(unit_scripts)
-EXTRA_DIST += tests/check-layers tests/test-layers tests/check-writers tests/test-writers tests/check-tables tests/test-tables tests/test-once
+EXTRA_DIST += tests/check-layers tests/test-layers tests/check-writers tests/test-writers tests/check-tables tests/test-tables tests/check-bag \
+	tests/test-bag tests/test-once
 
 # What a test takes from elsewhere.
 tests_unit_bench_test_day_sim_SOURCES = tests/unit/bench/test_day_sim.c tests/bench/day_sim.c tests/bench/day_best.c tests/bench/day_truth.c
