@@ -118,10 +118,16 @@ t10_what_an_outer_srun_left_is_nobodys_hand() {
     same "by a mask of all that it has" "$(nested 'inner --cpu-bind=mask_cpu:0x01')" "placed, by hand false"
 }
 
+nobody_else_runs() { ! timeout 10 squeue -h -t running,completing -o %A | grep -q .; }
+
+# The job takes over SLURM_CPU_BIND of the shell, the mask of CPU 0: Slurm refuses its step on any other CPU. So it waits for the shell's.
 t10_nor_is_it_in_a_job_that_was_submitted_there() {
+    local job
     printf '#!/bin/bash\n#SBATCH -n1 --output=%s\nsrun --contention-aware "$@"\n' "$CLUSTER/out/job.said" >"$CLUSTER/out/job.sh"
     # shellcheck disable=SC2016 # the task's own shell
-    timeout 30 srun -n1 bash -c 'cd /tmp && sbatch "$@"' - "$CLUSTER/out/job.sh" "$STAND" inner
+    job=$(timeout 30 srun -n1 bash -c 'cd /tmp && sbatch --parsable --hold "$@"' - "$CLUSTER/out/job.sh" "$STAND" inner)
+    wait_for 60 nobody_else_runs || fail "the shell is not over"
+    timeout 10 scontrol release "$job"
     running inner || fail "it does not start: $(cat "$CLUSTER/out/job.said"; timeout 10 squeue -h -o '%A %T %r')"
     same "state" "$(explained inner .state)" placed
     touch "$CLUSTER/out/inner.stop"
