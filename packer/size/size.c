@@ -251,7 +251,6 @@ static bool by_model(const struct sizings *all, const struct size_model *model, 
             continue;
         forget(all->packer, sizing->step, "");
         sizing->step->size.asked = true;
-        sizing->step->size.moves = sizing->step->enacted.moves;
         say_how(all, sizing, size_model_steps(model), proven);
         deal(all, sizing);
     }
@@ -312,6 +311,13 @@ static bool is_known(const struct sizings *all, const struct step *step)
     return false;
 }
 
+/* All have been asked about where they stand, also whom the model does not know any more. */
+static void note_moves(const struct sizings *all)
+{
+    for (size_t s = 0; s < all->n; s++)
+        all->sizing[s].step->size.moves = all->sizing[s].step->enacted.moves;
+}
+
 static bool solve(struct packer *packer, struct step *newcomer)
 {
     struct berth_error err = {""};
@@ -340,6 +346,7 @@ static bool solve(struct packer *packer, struct step *newcomer)
         by_bounds(&all, &err);
     packer->size_asked = newcomer || proven ? 0 : packer->size_asked + 1;
     packer->size_later = !proven && packer->size_asked < SIZE_ASKED_MOST;
+    note_moves(&all);
     size_model_free(model);
     sizings_free(&all);
     return changed;
@@ -366,7 +373,7 @@ bool size_due(const struct packer *packer)
     const struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
-    if (step->size.asked && step->size.moves != step->enacted.moves)
+    if (step->size.asked && !sizing_reason(step) && step->size.moves != step->enacted.moves)
         return true;
     return packer->size_later;
 }
@@ -383,9 +390,13 @@ static void size_step(struct packer *packer, struct step *step)
     size_node(packer, step);
 }
 
+/* The journal has it, and its threads were counted by it; it is asked about again when the step
+ * moves, as before. */
 static void keep_size(struct packer *packer, struct step *step)
 {
-    (void)packer, (void)step; /* the journal has it, and its threads were counted by it */
+    (void)packer;
+    step->size.asked = step->size.modelled;
+    step->size.moves = step->enacted.moves;
 }
 
 static void size_later(struct packer *packer, struct turn *turn)

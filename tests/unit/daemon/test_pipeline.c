@@ -16,6 +16,7 @@
 #include "packer/observe/learn.h"
 #include "packer/place/place.h"
 #include "packer/place/reason.h"
+#include "packer/size/size.h"
 #include "packer/steps/journal.h"
 
 /* Cores 0 and 2 of this machine are the first of two caches. */
@@ -667,6 +668,43 @@ static void test_sized_step_is_adopted(void **state)
     assert_non_null(strstr(step->size.reason, "NuCore"));
     pipeline_undo(&f->packer);
     assert_string_equal(f->calls, "apply 1.0 0-1; restore 1.0 0-3; ");
+    fixture_close(f);
+}
+
+/* NuCore's answer is about where a step stands: one that was adopted, and moves, is asked about
+ * again as before the restart, once, also where nothing is known of it any more. */
+static void test_adopted_step_is_sized_again(void **state)
+{
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        struct fixture *f = sizing_node();
+
+        run_sized(f, 1, "0-3");
+        fixture_run(f, 2, "4", "low");
+        if (!known)
+            fixture_timed(f, "stream", 10, 2e9);
+        fixture_restart(f);
+        resume(f);
+        assert_false(size_due(&f->packer));
+        fixture_exchange(f, 0, 4);
+        assert_true(size_due(&f->packer));
+        size_turn(&f->packer);
+        assert_false(size_due(&f->packer));
+        fixture_close(f);
+    }
+}
+
+/* One that has all its cores back, for it lost too much, is not asked about any more. */
+static void test_refused_step_is_not_asked(void **state)
+{
+    struct fixture *f = sizing_node();
+    struct step *step = run_sized(f, 1, "0-3");
+
+    (void)state;
+    fixture_run(f, 2, "4", "low");
+    step->size.verdict.refused = true;
+    fixture_exchange(f, 0, 4);
+    assert_false(size_due(&f->packer));
     fixture_close(f);
 }
 
@@ -1338,6 +1376,8 @@ int main(void)
         cmocka_unit_test(test_sized_among_others),
         cmocka_unit_test(test_sized_steps_come_and_go),
         cmocka_unit_test(test_sized_step_is_adopted),
+        cmocka_unit_test(test_adopted_step_is_sized_again),
+        cmocka_unit_test(test_refused_step_is_not_asked),
         cmocka_unit_test(test_sized_step_fails),
         cmocka_unit_test(test_observed_step_is_not_shrunk),
         cmocka_unit_test(test_threads_are_told),
