@@ -52,7 +52,7 @@ enum adopt adopt_of(struct packer *packer, const struct step *step)
     return adopt;
 }
 
-void adopt_places(struct packer *packer)
+void adopt_places(const struct packer *packer)
 {
     struct step *step;
 

@@ -17,6 +17,6 @@ enum adopt adopt_of(struct packer *packer, const struct step *step);
 
 /* The tasks of the journal's steps stand where the permutation puts them; in a wide cpuset, as far
  * as the steps have few threads. */
-void adopt_places(struct packer *packer);
+void adopt_places(const struct packer *packer);
 
 #endif

@@ -340,7 +340,7 @@ int journal_registers(struct packer *packer, struct berth_error *err)
 }
 
 /* Adds the runs that are asked for, the oldest first. Returns 0, or -1 when memory ran out. */
-static int list_runs(struct packer *packer, struct json_object **entry, size_t *n)
+static int list_runs(const struct packer *packer, struct json_object **entry, size_t *n)
 {
     const struct known_job *job;
 
@@ -352,7 +352,7 @@ static int list_runs(struct packer *packer, struct json_object **entry, size_t *
 
 /* Makes the n entries that say what is true now. A step whose registration does not fit a message
  * never had one. Returns 0, or -1 when memory ran out; the caller releases the n entries. */
-static int list_entries(struct packer *packer, struct json_object **entry, size_t *n)
+static int list_entries(const struct packer *packer, struct json_object **entry, size_t *n)
 {
     struct step *step;
     bool whole = true;

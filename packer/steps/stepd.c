@@ -11,7 +11,7 @@ static uint64_t tag_of(struct wire_step_id id)
     return (uint64_t)id.job << 32 | id.step;
 }
 
-void stepd_watch(struct packer *packer, const struct step *step)
+void stepd_watch(const struct packer *packer, const struct step *step)
 {
     const struct enforce_step *body = &step->body;
     struct berth_error err;
@@ -26,13 +26,13 @@ void stepd_watch(struct packer *packer, const struct step *step)
         packer->wake(packer->wake_arg, stepd_due(packer));
 }
 
-void stepd_unwatch(struct packer *packer, const struct step *step)
+void stepd_unwatch(const struct packer *packer, const struct step *step)
 {
     if (packer->stepds)
         process_watch_drop(packer->stepds, tag_of(step->request.id));
 }
 
-struct step *stepd_next_gone(struct packer *packer)
+struct step *stepd_next_gone(const struct packer *packer)
 {
     struct step *step;
     uint64_t tag;

@@ -11,11 +11,11 @@
 #include "packer/steps/packer.h"
 
 /* Watches the slurmstepd of a step, where it is known. */
-void stepd_watch(struct packer *packer, const struct step *step);
-void stepd_unwatch(struct packer *packer, const struct step *step);
+void stepd_watch(const struct packer *packer, const struct step *step);
+void stepd_unwatch(const struct packer *packer, const struct step *step);
 
 /* Returns the next live step whose slurmstepd has ended, once; NULL: there is none. */
-struct step *stepd_next_gone(struct packer *packer);
+struct step *stepd_next_gone(const struct packer *packer);
 
 /* Returns the seconds until stepd_next_gone() is to be asked, if process_watch_fd() is silent; < 0:
  * never. */

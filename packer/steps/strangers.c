@@ -190,7 +190,7 @@ static const struct step *any_at(const struct step_index *index, uint32_t job, s
 }
 
 /* Names the owners of the steps, which are those of their jobs. */
-static void name_owners(struct packer *packer)
+static void name_owners(const struct packer *packer)
 {
     for (size_t i = 0; i < packer->strangers.n; i++) {
         struct stranger *stranger = &packer->strangers.stranger[i];
