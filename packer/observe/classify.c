@@ -109,7 +109,7 @@ static void know(const struct packer *packer, struct step *step, bool others_kno
     knowledge->windows = program ? program->windows : 0;
 }
 
-void classify_knowledge(struct packer *packer)
+void classify_knowledge(const struct packer *packer)
 {
     size_t known = 0;
     struct step *step;
@@ -147,7 +147,7 @@ void classify_step(const struct packer *packer, struct step *step)
 }
 
 /* Takes over a rate that was counted of this run, if it is off the present one. */
-static bool take_rate(struct packer *packer, struct step *step, double misses)
+static bool take_rate(const struct packer *packer, struct step *step, double misses)
 {
     double off = fabs(misses - step->profile.miss_pmi);
 
@@ -183,7 +183,7 @@ static void check_distances(struct step *step, double misses, bool alone)
 }
 
 /* Counted alone in this run: that is what the program is, whatever the store says. */
-static bool classify_alone(struct packer *packer, struct step *step, double misses)
+static bool classify_alone(const struct packer *packer, struct step *step, double misses)
 {
     struct step_profile *known = &step->profile;
     double error;
@@ -198,7 +198,7 @@ static bool classify_alone(struct packer *packer, struct step *step, double miss
 
 /* Counted beside others, or nobody knows: what was counted alone holds, as long as the program does
  * the same. A simulated rate gives way to one that it does not explain. */
-static bool classify_beside(struct packer *packer, struct step *step, double misses)
+static bool classify_beside(const struct packer *packer, struct step *step, double misses)
 {
     struct step_profile *known = &step->profile;
 
@@ -213,7 +213,7 @@ static bool classify_beside(struct packer *packer, struct step *step, double mis
     return take_rate(packer, step, misses);
 }
 
-static bool classify_counted(struct packer *packer, struct step *step)
+static bool classify_counted(const struct packer *packer, struct step *step)
 {
     double misses, error;
 
@@ -224,7 +224,7 @@ static bool classify_counted(struct packer *packer, struct step *step)
     return false;
 }
 
-bool classify_windows(struct packer *packer, const struct windows *windows)
+bool classify_windows(const struct packer *packer, const struct windows *windows)
 {
     bool changed = false;
     struct step *step;

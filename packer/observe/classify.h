@@ -16,7 +16,7 @@ void classify_step(const struct packer *packer, struct step *step);
 
 /* Says of each live step what a prediction of its slowdown rests on: fills step->knowledge. A step
  * whose program was measured beside others is on RUNG_PAIRS. */
-void classify_knowledge(struct packer *packer);
+void classify_knowledge(const struct packer *packer);
 
 /* Takes over what was counted of the steps that had a window end, where it lies off the present
  * rate by more than CLASSIFY_CHANGE. What was counted alone in this run replaces whatever the store
@@ -25,7 +25,7 @@ void classify_knowledge(struct packer *packer);
  * (profile_apart). Stack distances that the count contradicts (profile_contradicts) are forgotten.
  * Returns whether any step's rate has changed. */
 #define CLASSIFY_CHANGE 0.1
-bool classify_windows(struct packer *packer, const struct windows *windows);
+bool classify_windows(const struct packer *packer, const struct windows *windows);
 
 /* The rate that ranks the step among the others, misses per million instructions: its own, or the
  * configured neutral one. */

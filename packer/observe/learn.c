@@ -336,7 +336,7 @@ static const struct {
     {PROFILE_THREADS, RATE_THREADS},
 };
 
-void learn_step(struct packer *packer, const struct step *step)
+void learn_step(const struct packer *packer, const struct step *step)
 {
     const struct step_counts *counts = step->counts;
     struct profile_sample sample;

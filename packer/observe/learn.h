@@ -44,6 +44,6 @@ void learn_put_demand(struct learner *learner, uint32_t uid, const char *key,
                       const struct profile_demand *demand);
 
 /* Put what a step's windows said: those in which it had its caches to itself, and the others. */
-void learn_step(struct packer *packer, const struct step *step);
+void learn_step(const struct packer *packer, const struct step *step);
 
 #endif

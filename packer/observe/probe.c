@@ -125,7 +125,7 @@ static struct probe_step *steps_of(const struct packer *packer)
 }
 
 /* The descriptor to watch, or -1. */
-static int begin_probe(struct packer *packer)
+static int begin_probe(const struct packer *packer)
 {
     struct probe_step *steps = steps_of(packer);
     struct berth_error err = {""};
@@ -174,7 +174,7 @@ void probing_start(struct packer *packer, struct step *step)
     probing_rank(packer);
 }
 
-void probing_end(struct packer *packer, struct step *step)
+void probing_end(const struct packer *packer, struct step *step)
 {
     struct profile_sample sample;
 

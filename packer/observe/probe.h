@@ -20,7 +20,7 @@ struct probing_wait probing_turn(struct packer *packer);
 
 /* The step begins: what the store knows of its program. It has ended: the store learns. */
 void probing_start(struct packer *packer, struct step *step);
-void probing_end(struct packer *packer, struct step *step);
+void probing_end(const struct packer *packer, struct step *step);
 
 /* Ranks the steps without a miss rate by their intensities: step->probe.rank. NAN where too few
  * probes know the step, or it does not differ from the typical one by more than its error. */

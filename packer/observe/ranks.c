@@ -114,7 +114,7 @@ static double due_s(const struct step *step)
     return step->ranks.due_s > 0 ? step->ranks.due_s : step->started_mono_s + FIRST_S;
 }
 
-static void take_over(struct packer *packer)
+static void take_over(const struct packer *packer)
 {
     struct ranks_found *found;
     struct step *step;

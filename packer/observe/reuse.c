@@ -29,7 +29,7 @@ static bool target_of(const struct step *step, struct cpus *cpus, struct reuse_t
     return target->cgroup >= 0;
 }
 
-void reuse_attach(struct packer *packer, struct step *step)
+void reuse_attach(const struct packer *packer, struct step *step)
 {
     struct reuse_target target;
     struct berth_error err;

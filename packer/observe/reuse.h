@@ -9,7 +9,7 @@
 
 /* A counted step: counting has begun, its CPUs have changed, a window is over (of a new phase), it
  * has ended. */
-void reuse_attach(struct packer *packer, struct step *step);
+void reuse_attach(const struct packer *packer, struct step *step);
 void reuse_follow(struct step *step);
 void reuse_window(struct step *step, bool changed);
 void reuse_end(struct step *step);

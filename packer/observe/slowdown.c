@@ -79,7 +79,7 @@ static struct speed speed_of(const struct step *step, const struct rate *rate)
 
 /* Asks the store, once, for the program alone on such a machine, with these arguments and as many
  * tasks and CPUs. */
-static void ask_store(struct packer *packer, struct step *step)
+static void ask_store(const struct packer *packer, struct step *step)
 {
     struct step_sets *sets = step->counts->sets;
     struct profile_estimate *known;
@@ -179,7 +179,8 @@ static void tell(struct packer *packer, const struct step *step, struct set *set
     set->fresh = (struct rate){0};
 }
 
-static void save(struct packer *packer, const struct step *step, struct set *set, double now_s)
+static void save(const struct packer *packer, const struct step *step, struct set *set,
+                 double now_s)
 {
     struct profile_pair row = {
         .machine = packer->machine_type, .runs = !set->counted, .measured_at = time(NULL)};

@@ -169,7 +169,7 @@ void window_attach(struct packer *packer, struct step *step)
         packer->wake(packer->wake_arg, (double)packer->conf.startup_ms / 1000);
 }
 
-void window_follow(struct packer *packer, struct step *step)
+void window_follow(const struct packer *packer, struct step *step)
 {
     struct counters_target target;
 
@@ -193,7 +193,8 @@ void window_hold(struct step *step)
         step->counts->held = true;
 }
 
-void window_resume(struct packer *packer, struct step *step, const struct counters_sample *now)
+void window_resume(const struct packer *packer, struct step *step,
+                   const struct counters_sample *now)
 {
     struct step_counts *counts = step->counts;
 
@@ -205,7 +206,7 @@ void window_resume(struct packer *packer, struct step *step, const struct counte
     counts->due_s = next_due(clock_s(), (double)packer->conf.window_ms / 1000, false);
 }
 
-void window_drop(struct packer *packer, struct step *step)
+void window_drop(const struct packer *packer, struct step *step)
 {
     struct step_counts *counts = step->counts;
 
@@ -290,13 +291,13 @@ double window_due(const struct packer *packer)
     return isinf(next_s) ? -1 : fmax(next_s - clock_s(), 0);
 }
 
-int window_read(struct packer *packer, struct step *step, struct counters_sample *sample)
+int window_read(const struct packer *packer, struct step *step, struct counters_sample *sample)
 {
     return window_read_by_node(packer, step, sample, NULL);
 }
 
-int window_read_by_node(struct packer *packer, struct step *step, struct counters_sample *sample,
-                        struct by_node *by)
+int window_read_by_node(const struct packer *packer, struct step *step,
+                        struct counters_sample *sample, struct by_node *by)
 {
     struct counters_target target;
 
@@ -339,7 +340,7 @@ static void close_counters(struct packer *packer)
 
 /* Reads the step at its end, for its record: its last window was not over. A counter that cannot be
  * read any more keeps its last value. */
-static void read_last(struct packer *packer, struct step *step)
+static void read_last(const struct packer *packer, struct step *step)
 {
     struct counters_sample now, *last;
 

@@ -19,7 +19,7 @@
 void window_attach(struct packer *packer, struct step *step);
 
 /* Its CPUs have just changed. */
-void window_follow(struct packer *packer, struct step *step);
+void window_follow(const struct packer *packer, struct step *step);
 
 /* It was moved for its neighbours' sake: the averages begin anew, with the new place's first whole
  * window. */
@@ -28,14 +28,15 @@ void window_moved(struct step *step);
 /* The step has other cores than its own for a moment (size/loop.h): its windows say nothing until
  * window_resume(), which begins the next one with this reading. The one under way is lost. */
 void window_hold(struct step *step);
-void window_resume(struct packer *packer, struct step *step, const struct counters_sample *now);
+void window_resume(const struct packer *packer, struct step *step,
+                   const struct counters_sample *now);
 
 /* The step is over: what was learned goes to the store, nothing is counted any more. The averages
  * stay in step->counts for explain; where nothing was counted, that is NULL from now on. */
 void window_end(struct packer *packer, struct step *step);
 
 /* Nothing is counted of the step any more, and nothing is learned. */
-void window_drop(struct packer *packer, struct step *step);
+void window_drop(const struct packer *packer, struct step *step);
 
 /* Reads each step whose window is over. Returns those whose window has ended with that; what takes
  * longer than a turn of the event loop may is read in the next ones. */
@@ -45,11 +46,11 @@ struct windows window_turn(struct packer *packer);
 double window_due(const struct packer *packer);
 
 /* Read a live step now, beside its windows. 0, or -1: nothing is counted of it yet. */
-int window_read(struct packer *packer, struct step *step, struct counters_sample *sample);
+int window_read(const struct packer *packer, struct step *step, struct counters_sample *sample);
 
 /* The same, with what is counted by NUMA node in *by. */
-int window_read_by_node(struct packer *packer, struct step *step, struct counters_sample *sample,
-                        struct by_node *by);
+int window_read_by_node(const struct packer *packer, struct step *step,
+                        struct counters_sample *sample, struct by_node *by);
 
 /* Fills in the reading that ended its last window. Returns false: nothing is counted of it yet. */
 bool window_last(const struct step *step, struct counters_sample *sample);
