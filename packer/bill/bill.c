@@ -29,7 +29,7 @@ static void number_packages(struct bill *bill, const struct topo *topo)
             (uint16_t)topo->core[i].package;
 }
 
-static int open_meters(struct bill *bill, struct packer *packer, struct berth_error *err)
+static int open_meters(struct bill *bill, const struct packer *packer, struct berth_error *err)
 {
     struct energy_zone zone[ENERGY_ZONES];
     struct energy_about about;
@@ -135,7 +135,7 @@ static void tell_dead(struct bill *bill)
     }
 }
 
-void bill_turn_at(struct packer *packer, double now_s)
+void bill_turn_at(const struct packer *packer, double now_s)
 {
     struct bill *bill = packer->bill;
 
@@ -150,7 +150,7 @@ void bill_turn_at(struct packer *packer, double now_s)
         bill_save(packer, bill);
 }
 
-void bill_turn(struct packer *packer)
+void bill_turn(const struct packer *packer)
 {
     bill_turn_at(packer, clock_s());
 }
@@ -165,7 +165,7 @@ static double next_due(const struct packer *packer, double now_s)
     return (floor(now_s / every_s + 0.5) + 1) * every_s;
 }
 
-void bill_tick(struct packer *packer)
+void bill_tick(const struct packer *packer)
 {
     struct bill *bill = packer->bill;
     double now_s = clock_s();
@@ -236,7 +236,7 @@ void bill_begin(struct packer *packer, struct step *step, bool adopted)
         packer->wake(packer->wake_arg, fmax(bill->due_s - way->since_s, 0));
 }
 
-void bill_end(struct packer *packer, struct step *step)
+void bill_end(const struct packer *packer, struct step *step)
 {
     struct bill *bill = packer->bill;
 
@@ -247,7 +247,7 @@ void bill_end(struct packer *packer, struct step *step)
         bill_save(packer, bill);
 }
 
-void bill_keep(struct packer *packer)
+void bill_keep(const struct packer *packer)
 {
     struct bill *bill = packer->bill;
 
@@ -260,7 +260,7 @@ void bill_keep(struct packer *packer)
 
 /* The interval in which there was no berthd ends. It is written down at once, so that nobody else
  * goes on from where it began. */
-static void end_bridge(struct packer *packer, struct bill *bill)
+static void end_bridge(const struct packer *packer, struct bill *bill)
 {
     double away_s = bill->reading.at_s - bill->at_s;
 
@@ -270,7 +270,7 @@ static void end_bridge(struct packer *packer, struct bill *bill)
     bill_save(packer, bill);
 }
 
-void bill_adopted(struct packer *packer)
+void bill_adopted(const struct packer *packer)
 {
     struct bill *bill = packer->bill;
 

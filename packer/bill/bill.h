@@ -41,10 +41,10 @@ void bill_close(struct bill *bill); /* NULL is fine */
 
 /* An interval ends now: at each window, and before a step begins, ends, or changes its cores. One
  * of less than a millisecond goes on. */
-void bill_turn(struct packer *packer);
+void bill_turn(const struct packer *packer);
 
 /* bill_turn, if it is time for it. */
-void bill_tick(struct packer *packer);
+void bill_tick(const struct packer *packer);
 
 /* Returns the seconds until it is next; < 0: there are no meters. Reads nothing. */
 double bill_due(const struct packer *packer);
@@ -55,15 +55,15 @@ double bill_due(const struct packer *packer);
 void bill_begin(struct packer *packer, struct step *step, bool adopted);
 
 /* Nothing more is billed to the step: its total stays. After its last bill_turn. */
-void bill_end(struct packer *packer, struct step *step);
+void bill_end(const struct packer *packer, struct step *step);
 
 /* An interval ends, and totals are written for the next berthd, and the reading that it goes on
  * from: before a stop, and nothing is billed after it. */
-void bill_keep(struct packer *packer);
+void bill_keep(const struct packer *packer);
 
 /* All that were running have been adopted: the interval in which there was no berthd ends, and what
  * is left of others' totals is forgotten. */
-void bill_adopted(struct packer *packer);
+void bill_adopted(const struct packer *packer);
 
 /* Tells of the i-th way to read meters; false after the last one. */
 bool bill_meter(const struct packer *packer, size_t i, struct energy_about *about);

@@ -56,7 +56,7 @@ static void cpus_held(const struct bill *bill, const struct step *step, struct c
 }
 
 /* The live steps that take part, and how many of them hold each CPU. */
-static size_t list_steps(struct packer *packer, struct bill *bill)
+static size_t list_steps(const struct packer *packer, struct bill *bill)
 {
     struct step *step;
     struct cpus cpus;
@@ -335,7 +335,7 @@ static void add_package(struct bill *bill, const struct interval *in, size_t p, 
 /* ---- the interval ---- */
 
 /* What a metered package has drawn, and how busy it was: what its power is predicted by. */
-static void tell_power(struct packer *packer, const struct bill_zone *zone, uint64_t uj,
+static void tell_power(const struct packer *packer, const struct bill_zone *zone, uint64_t uj,
                        uint64_t gaps)
 {
     if (zone->zone.domain == ENERGY_PACKAGE && !zone->zone.modelled && zone->busy_known &&
@@ -346,7 +346,7 @@ static void tell_power(struct packer *packer, const struct bill_zone *zone, uint
 
 /* What a zone's reading makes of it: its base, nothing yet, or shares. A meter that has not moved
  * yet is a base to go on from. */
-static void end_zone(struct packer *packer, size_t z, const struct energy_reading *reading,
+static void end_zone(const struct packer *packer, size_t z, const struct energy_reading *reading,
                      size_t n)
 {
     struct bill *bill = packer->bill;
@@ -370,7 +370,7 @@ static void end_zone(struct packer *packer, size_t z, const struct energy_readin
     zone->gaps = reading->gaps[z];
 }
 
-int bill_interval(struct packer *packer, const struct energy_reading *reading,
+int bill_interval(const struct packer *packer, const struct energy_reading *reading,
                   const struct cpu_busy *busy)
 {
     struct bill *bill = packer->bill;

@@ -33,7 +33,7 @@ void node_power_close(struct node_power *power)
     free(power);
 }
 
-void node_power_observe(struct packer *packer, size_t package, double seconds, double watts,
+void node_power_observe(const struct packer *packer, size_t package, double seconds, double watts,
                         double busy_s)
 {
     struct node_power *power = packer->power;

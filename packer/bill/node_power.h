@@ -16,7 +16,7 @@ void node_power_close(struct node_power *power); /* NULL is fine */
 
 /* An interval of a package's meter: its length, mean power, and CPU seconds of all its cores in it,
  * whoever they worked for. Not for meters that are models themselves. */
-void node_power_observe(struct packer *packer, size_t package, double seconds, double watts,
+void node_power_observe(const struct packer *packer, size_t package, double seconds, double watts,
                         double busy_s);
 
 /* Figures of one package: "measured", "model", or NULL: not known, *figures untouched. */

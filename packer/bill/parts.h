@@ -116,13 +116,13 @@ struct bill {
 /* ---- bill.c: bill_open and bill_turn, by another clock ---- */
 
 int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct berth_error *err);
-void bill_turn_at(struct packer *packer, double now_s);
+void bill_turn_at(const struct packer *packer, double now_s);
 
 /* ---- bill/interval.c ---- */
 
 /* The interval that ends with this reading: claims are added up, and zones that are known are
  * divided. busy: of all CPUs until now, or NULL. 0, or -1 out of memory: it goes on. */
-int bill_interval(struct packer *packer, const struct energy_reading *reading,
+int bill_interval(const struct packer *packer, const struct energy_reading *reading,
                   const struct cpu_busy *busy);
 
 /* The step is about to go: what it did in zones that are not known now is nobody's (unmanaged). */
