@@ -313,7 +313,7 @@ static bool is_waited_for(const struct packer *packer)
     return false;
 }
 
-void board_turn(struct packer *packer)
+void board_turn(const struct packer *packer)
 {
     struct board *board = packer->board;
     double now_s = clock_s(), bytes_s;

@@ -32,7 +32,7 @@ void board_close(struct board *board);
 
 /* Tells the thread whether there are steps, and what their windows and the meters say. After each
  * window, and when steps come or go. */
-void board_turn(struct packer *packer);
+void board_turn(const struct packer *packer);
 
 /* Returns the seconds from one sample, for which the thread has taken so much CPU time, to the
  * next, which is wanted after every_s. */
