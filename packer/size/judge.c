@@ -56,7 +56,7 @@ static uint64_t hash_others(const struct packer *packer, const struct step *step
 
 /* Takes in the window that has ended, unless its cores have changed in it. Returns whether it says
  * something. */
-static bool take_window(struct packer *packer, struct step *step, struct size_judge *run)
+static bool take_window(const struct packer *packer, struct step *step, struct size_judge *run)
 {
     const struct last_window *last = &step->counts->window;
     uint64_t use = hash_use(step), before = run->use;

@@ -202,7 +202,7 @@ static bool apply(struct packer *packer, struct step *step, struct size_phase *p
 /* ---- which phase ---- */
 
 /* The phase that it was in has come to its end. */
-static void leave_phase(struct packer *packer, struct size_loop *run, unsigned now)
+static void leave_phase(const struct packer *packer, struct size_loop *run, unsigned now)
 {
     struct size_phase *was;
 
@@ -217,7 +217,7 @@ static void leave_phase(struct packer *packer, struct size_loop *run, unsigned n
 
 /* Looks the phase up. One that is seen for the first time on other cores may look different there.
  */
-static void look_up(struct packer *packer, struct step *step)
+static void look_up(const struct packer *packer, struct step *step)
 {
     struct size_loop *run = step->size.loop.run;
     struct opticore_signature seen = opticore_signature(&run->core);
@@ -239,7 +239,7 @@ static void look_up(struct packer *packer, struct step *step)
 }
 
 /* Takes in a window that has ended. */
-static void take_window(struct packer *packer, struct step *step)
+static void take_window(const struct packer *packer, struct step *step)
 {
     struct size_loop *run = step->size.loop.run;
     const struct last_window *last = &step->counts->window;
@@ -319,7 +319,7 @@ static double least_limit(const struct packer *packer, const struct step *step)
 }
 
 /* Remembers a phase that was measured; owns the traffic then. */
-static struct size_phase *remember(struct packer *packer, struct step *step,
+static struct size_phase *remember(const struct packer *packer, struct step *step,
                                    const struct size_traffic *traffic)
 {
     struct size_loop *run = step->size.loop.run;
@@ -428,7 +428,7 @@ static bool find_out(struct packer *packer, struct step *step)
 
 /* What it has shown is remembered. Where it has shown nothing, another one may be worth it later.
  */
-static struct size_phase *learn(struct packer *packer, struct step *step)
+static struct size_phase *learn(const struct packer *packer, struct step *step)
 {
     struct size_loop *run = step->size.loop.run;
     struct profile_speed speed;

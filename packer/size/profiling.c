@@ -131,7 +131,8 @@ static bool stands(const struct packer *packer, const struct step *step)
     return step->enacted.verified || !packer->enforce.way->touches;
 }
 
-static void begin_reading(struct packer *packer, struct step *step, struct profiling *profiling)
+static void begin_reading(const struct packer *packer, struct step *step,
+                          struct profiling *profiling)
 {
     find_beside(packer, step, &profiling->beside);
     if (window_read_by_node(packer, step, &profiling->before, &profiling->by[0]) < 0)
@@ -140,7 +141,7 @@ static void begin_reading(struct packer *packer, struct step *step, struct profi
     profiling->until_s = age_of(step) + PROFILING_S;
 }
 
-static void end_reading(struct packer *packer, struct step *step, struct profiling *profiling)
+static void end_reading(const struct packer *packer, struct step *step, struct profiling *profiling)
 {
     double busy_s = profiling->busy_known ? cpu_busy_sum(&profiling->busy, &profiling->beside) : 0;
     struct cpu_busy now;
@@ -151,7 +152,7 @@ static void end_reading(struct packer *packer, struct step *step, struct profili
         cpu_busy_sum(&now, &profiling->beside) - busy_s > WINDOW_FOREIGN * PROFILING_S;
 }
 
-double profiling_turn(struct packer *packer, struct step *step, struct profiling *profiling)
+double profiling_turn(const struct packer *packer, struct step *step, struct profiling *profiling)
 {
     double now_s = age_of(step);
 
@@ -168,7 +169,7 @@ double profiling_turn(struct packer *packer, struct step *step, struct profiling
     return 0;
 }
 
-void profiling_end(struct packer *packer, struct step *step, struct profiling *profiling)
+void profiling_end(const struct packer *packer, struct step *step, struct profiling *profiling)
 {
     struct counters_sample now;
 

@@ -23,10 +23,10 @@ struct profiling *profiling_begin(const struct packer *packer, struct step *step
 
 /* Reads its first sample as soon as the step stands where it shall. Returns the seconds until the
  * next call, 0: it is over. */
-double profiling_turn(struct packer *packer, struct step *step, struct profiling *profiling);
+double profiling_turn(const struct packer *packer, struct step *step, struct profiling *profiling);
 
 /* Ends it, however far it is: the step is to be moved back. */
-void profiling_end(struct packer *packer, struct step *step, struct profiling *profiling);
+void profiling_end(const struct packer *packer, struct step *step, struct profiling *profiling);
 
 /* Fills in what it has shown, after its last turn: the traffic, which is the caller's to free also
  * after an error, and what the program looked like. Returns 0, or -1 and err. */

@@ -192,7 +192,7 @@ static const char *prepare(const struct packer *packer, struct share_group *grou
     return NULL;
 }
 
-static struct share_group *make(struct packer *packer, size_t n, struct step *const *step,
+static struct share_group *make(const struct packer *packer, size_t n, struct step *const *step,
                                 size_t cores)
 {
     struct share_group *group = calloc(1, sizeof(*group));
@@ -210,7 +210,7 @@ static struct share_group *make(struct packer *packer, size_t n, struct step *co
 
 /* ---- a pass ---- */
 
-void share_adapt_begin(struct packer *packer)
+void share_adapt_begin(const struct packer *packer)
 {
     struct share_group *group;
 
@@ -220,7 +220,7 @@ void share_adapt_begin(struct packer *packer)
 }
 
 /* Drops all groups, or those that were not met. */
-static void drop(struct packer *packer, bool all)
+static void drop(const struct packer *packer, bool all)
 {
     struct share_group *group, *next;
 
@@ -233,7 +233,7 @@ static void drop(struct packer *packer, bool all)
     }
 }
 
-void share_adapt_end(struct packer *packer)
+void share_adapt_end(const struct packer *packer)
 {
     if (packer->share_groups)
         drop(packer, false);
@@ -418,7 +418,7 @@ static bool turn_of(const struct packer *packer, struct share_group *group)
     return changed;
 }
 
-bool share_adapt_turn(struct packer *packer)
+bool share_adapt_turn(const struct packer *packer)
 {
     struct share_group *group;
     bool changed = false;

@@ -19,8 +19,8 @@
 
 /* A pass over all steps that share cores begins; it is over: what was not asked about in it is
  * forgotten. */
-void share_adapt_begin(struct packer *packer);
-void share_adapt_end(struct packer *packer);
+void share_adapt_begin(const struct packer *packer);
+void share_adapt_end(const struct packer *packer);
 
 /* Decides for n steps, 2 to ADAPT_PROGRAMS_MAX, in order of registration, that have so many cores
  * in common and no others. Writes step->share.adapt. Returns whether it is decided; then get[n] is
@@ -33,7 +33,7 @@ void share_adapt_not(struct step *step, const char *why);
 
 /* Takes in what was counted since the last interval. Returns whether something else was decided for
  * any steps: then their cores are to be divided anew. */
-bool share_adapt_turn(struct packer *packer);
+bool share_adapt_turn(const struct packer *packer);
 
 void share_adapt_free(struct packer *packer);
 

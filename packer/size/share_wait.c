@@ -29,7 +29,7 @@ double share_due(const struct packer *packer)
     return in_s;
 }
 
-bool share_turn(struct packer *packer)
+bool share_turn(const struct packer *packer)
 {
     struct step *step;
     bool any = false;

@@ -24,6 +24,6 @@ double share_wait_s(const struct packer *packer, const struct step *step);
 double share_due(const struct packer *packer);
 
 /* Returns whether one has waited: then the cores are to be divided anew. */
-bool share_turn(struct packer *packer);
+bool share_turn(const struct packer *packer);
 
 #endif
