@@ -277,7 +277,7 @@ void threads_state(const struct packer *packer, const struct step *step,
 
 /* ---- learnt ---- */
 
-void threads_learn(struct packer *packer, const struct step *step, double near, double far,
+void threads_learn(const struct packer *packer, const struct step *step, double near, double far,
                    double near_misses, double far_misses, double near_hits)
 {
     struct program_threads *known;
@@ -292,7 +292,7 @@ void threads_learn(struct packer *packer, const struct step *step, double near, 
     known->shared += (shared - known->shared) / known->seen;
 }
 
-void threads_regret(struct packer *packer, const struct step *step)
+void threads_regret(const struct packer *packer, const struct step *step)
 {
     struct program_threads *known;
 

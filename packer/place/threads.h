@@ -65,11 +65,11 @@ extern const char *const threads_word_name[]; /* NULL, "spread", "pack" */
 
 /* Takes in that the step's program misses so much per million instructions where its tasks are far
  * apart, on average, and so much where they are near; hits there are accesses less misses. */
-void threads_learn(struct packer *packer, const struct step *step, double near, double far,
+void threads_learn(const struct packer *packer, const struct step *step, double near, double far,
                    double near_misses, double far_misses, double near_hits);
 
 /* Its threads were spread, and it was slower: they stay whole for a while, for longer each time. */
-void threads_regret(struct packer *packer, const struct step *step);
+void threads_regret(const struct packer *packer, const struct step *step);
 
 /* Returns how far apart the step's tasks stand under the scene's permutation, on average over its
  * cores. */
