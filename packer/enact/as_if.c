@@ -39,7 +39,7 @@ bool as_if_sync(struct packer *packer)
     return stand_sync(&scene) == 0;
 }
 
-static void describe(struct packer *packer)
+static void describe(const struct packer *packer)
 {
     struct step *step;
 

@@ -191,7 +191,7 @@ static bool rewritten(struct packer *packer, const struct step *step)
 }
 
 /* Are threads of the step on their way, by this berthd or by one that was killed? */
-static bool on_their_way(struct packer *packer, struct step *step)
+static bool on_their_way(const struct packer *packer, struct step *step)
 {
     const struct wire_step_id id = step->request.id;
 
@@ -212,7 +212,7 @@ static void take_over(struct step *step, struct enforce_masks *masks)
 }
 
 /* Leaves the step, unless it has left already. Returns whether it has left now. */
-static bool leave(struct packer *packer, struct step *step, const char *why)
+static bool leave(const struct packer *packer, struct step *step, const char *why)
 {
     char reason[sizeof(step->enacted.reason)];
 
@@ -220,7 +220,8 @@ static bool leave(struct packer *packer, struct step *step, const char *why)
     return !step->enacted.away && step_leave(packer, step, STEP_LEFT, reason) == 0;
 }
 
-static bool leave_astray(struct packer *packer, struct step *step, const struct reading *reading)
+static bool leave_astray(const struct packer *packer, struct step *step,
+                         const struct reading *reading)
 {
     char text[CPUS_TEXT_MAX] = "?", why[128];
 

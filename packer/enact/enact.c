@@ -48,7 +48,7 @@ static bool moves_task(const struct packer *packer, const struct pool *pool,
 
 /* Give each task its CPUs under the pool, or its home where berth has no say any more. Returns
  * whether there is anything to do. */
-static bool retarget(struct packer *packer, struct step *step)
+static bool retarget(const struct packer *packer, struct step *step)
 {
     bool changed = false;
 
@@ -115,8 +115,8 @@ static bool concerns(const struct packer *packer, const struct concern *concern,
 
 /* Adds a step to the list if it has to move. -1 for want of memory: nothing tells of a move then,
  * and the next change concerns the step again. */
-static int moves_add(struct packer *packer, const struct concern *concern, struct moves *moves,
-                     struct step *step)
+static int moves_add(const struct packer *packer, const struct concern *concern,
+                     struct moves *moves, struct step *step)
 {
     struct move *move = moves_reserve(moves);
 
@@ -140,7 +140,7 @@ static int moves_add(struct packer *packer, const struct concern *concern, struc
 
 /* Collects the steps that have to move; those that do not fit into memory are left where they are,
  * and said. */
-static struct moves *moves_collect(struct packer *packer, const struct concern *concern)
+static struct moves *moves_collect(const struct packer *packer, const struct concern *concern)
 {
     struct moves *moves = calloc(1, sizeof(*moves));
     struct step *step;
@@ -218,7 +218,7 @@ static void moved_on(struct packer *packer, const struct move *move, bool resize
 
 /* Watches the list of CPUs of the step's job: berthd is woken when Slurm writes it again, which
  * undoes the move. */
-static void watch_job(struct packer *packer, const struct step *step)
+static void watch_job(const struct packer *packer, const struct step *step)
 {
     const struct enforce_way *way = packer->enforce.way;
     char path[CGROUP_DIR_MAX];
@@ -266,7 +266,7 @@ static int failed(struct packer *packer, struct step *step, const struct berth_e
 }
 
 /* Has enact_turn() called, when whoever waits for an answer has it. */
-static void call_again(struct packer *packer)
+static void call_again(const struct packer *packer)
 {
     if (packer->wake)
         packer->wake(packer->wake_arg, 0);

@@ -9,7 +9,7 @@
 #include "packer/enforce/folder_watch.h"
 #include "packer/steps/stage.h"
 
-void folders_watch(struct packer *packer, const struct step *step)
+void folders_watch(const struct packer *packer, const struct step *step)
 {
     static bool said;
     struct berth_error err;

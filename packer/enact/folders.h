@@ -15,7 +15,7 @@
 
 /* Watches for what can come beside this step: jobs on its node, steps of its job. A failure is
  * logged once, and left to the sweep. */
-void folders_watch(struct packer *packer, const struct step *step);
+void folders_watch(const struct packer *packer, const struct step *step);
 
 /* Hears what is new, and looks again at what was. Returns whether others have to leave cores, or
  * may use some again. */

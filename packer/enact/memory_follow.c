@@ -333,7 +333,7 @@ void memory_turn(struct packer *packer)
     }
 }
 
-void memory_ended(struct packer *packer, struct step *step)
+void memory_ended(const struct packer *packer, struct step *step)
 {
     struct step_memory *memory = &step->memory;
 

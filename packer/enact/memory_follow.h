@@ -36,6 +36,6 @@ void memory_follow(struct packer *packer, struct step *step, const struct cpus *
 void memory_turn(struct packer *packer);
 
 /* The step ends, or leaves berth's care: its pages follow no further. */
-void memory_ended(struct packer *packer, struct step *step);
+void memory_ended(const struct packer *packer, struct step *step);
 
 #endif

@@ -33,7 +33,7 @@ bool offline_read(struct packer *packer)
     return true;
 }
 
-void offline_leave(struct packer *packer)
+void offline_leave(const struct packer *packer)
 {
     struct step *step;
 

@@ -16,7 +16,7 @@ bool offline_set(struct packer *packer, const struct cpus *online);
 
 /* Leave the steps whose own CPUs are off: they are `away` until enact_change has brought them to
  * what is left of their homes. */
-void offline_leave(struct packer *packer);
+void offline_leave(const struct packer *packer);
 
 /* The step without its CPUs that are off, where others remain; into *rest, with tasks in task[] (as
  * many as the step has). */

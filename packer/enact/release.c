@@ -5,7 +5,7 @@
 #include "packer/enact/care.h"
 #include "packer/steps/journal.h"
 
-void release_leave(struct packer *packer)
+void release_leave(const struct packer *packer)
 {
     struct step *step;
 

@@ -12,7 +12,7 @@
 
 /* Leaves the steps that are marked as released: berth has no say over them any more, and those that
  * it had placed are `away` until enact_change has brought them home. */
-void release_leave(struct packer *packer);
+void release_leave(const struct packer *packer);
 
 /* Journals what `id` names as released, marks and leaves it. 0, or -1 and err with nothing done: no
  * such step, or no journal. */

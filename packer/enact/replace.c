@@ -258,7 +258,7 @@ static int speed_after(const struct packer *packer, const struct watched *watche
 }
 
 /* What the steps' threads lose when they are apart is seen in their misses before and after. */
-static void learn_threads(struct packer *packer)
+static void learn_threads(const struct packer *packer)
 {
     const struct watch *watch = &packer->replace->watch;
 
@@ -278,7 +278,7 @@ static void learn_threads(struct packer *packer)
 }
 
 /* Threads that were spread by a move which is regretted, and were slower, stay whole. */
-static void regret_threads(struct packer *packer)
+static void regret_threads(const struct packer *packer)
 {
     const struct watch *watch = &packer->replace->watch;
 
@@ -353,7 +353,7 @@ static uint64_t id_of(const struct pool *pool)
 
 /* All on the caches concerned are told apart from before: their averages are of the new standing.
  */
-static void begin_anew(struct packer *packer)
+static void begin_anew(const struct packer *packer)
 {
     const struct watch *watch = &packer->replace->watch;
 
@@ -393,7 +393,7 @@ static struct place_terms terms_of(const struct packer *packer)
 }
 
 /* Keeps a proposal, and where everybody stands; for want of memory it is sought again. */
-static void candidate_keep(struct packer *packer, const struct pool *next)
+static void candidate_keep(const struct packer *packer, const struct pool *next)
 {
     struct candidate *candidate = &packer->replace->candidate;
 
@@ -493,7 +493,7 @@ static void decide_as_if(struct packer *packer, const struct dio_rules *rules)
         pool_free(&next);
 }
 
-void replace_learnt(struct packer *packer)
+void replace_learnt(const struct packer *packer)
 {
     if (packer->replace)
         packer->replace->learnt = true;

@@ -28,7 +28,7 @@ struct replace *replace_open(void);
 void replace_close(struct replace *replace); /* NULL is fine */
 
 /* Slowdowns were measured: what is predicted has changed. */
-void replace_learnt(struct packer *packer);
+void replace_learnt(const struct packer *packer);
 
 /* Considers whether running steps are to be moved, where since the last turn a step's rate has
  * changed, or steps have come or gone. What only rates say has to be said twice in a row. */

@@ -214,7 +214,7 @@ static int exchange(struct packer *packer, size_t a, size_t b, struct berth_erro
     return rearrange_as(packer, &next, 0, err);
 }
 
-static void note(struct packer *packer, struct step *step, const struct thermal_core *core,
+static void note(const struct packer *packer, struct step *step, const struct thermal_core *core,
                  size_t from, size_t to)
 {
     struct step_thermal *thermal = &step->thermal;
@@ -238,8 +238,8 @@ static void remember(struct packer *packer, struct view *view, size_t who, size_
     journal_note(packer, step);
 }
 
-static void told(struct packer *packer, const struct step *step, const struct thermal_core *core,
-                 size_t from, size_t to)
+static void told(const struct packer *packer, const struct step *step,
+                 const struct thermal_core *core, size_t from, size_t to)
 {
     log_info("step %u.%u: its core of CPU %zu has %.0f degrees (%s): moved to that of CPU %zu",
              step->request.id.job, step->request.id.step, cpu_of(packer, from), core->celsius,
@@ -247,8 +247,8 @@ static void told(struct packer *packer, const struct step *step, const struct th
 }
 
 /* Both begin their averages anew, and their cores rest. */
-static void have_moved(struct packer *packer, struct step *step, struct step *other, size_t from,
-                       size_t to, double now_s)
+static void have_moved(const struct packer *packer, struct step *step, struct step *other,
+                       size_t from, size_t to, double now_s)
 {
     packer->thermal->moved_s[from] = packer->thermal->moved_s[to] = now_s;
     step->thermal.moves++;
