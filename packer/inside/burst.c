@@ -39,7 +39,7 @@ double burst_interval_s(const struct burst_plan *plan, double threads_s)
 
 /* Returns what the step was billed until now, in joules; NAN: it is not metered. What a model of
  * the node's power says is no measurement. */
-static double billed_j(struct packer *packer, const struct step *step)
+static double billed_j(const struct packer *packer, const struct step *step)
 {
     uint64_t uj;
 
@@ -107,7 +107,7 @@ bool burst_turn(struct packer *packer, struct step *step, struct burst *burst)
     return !burst->running;
 }
 
-void burst_end(struct packer *packer, struct burst *burst)
+void burst_end(const struct packer *packer, struct burst *burst)
 {
     thread_times_forget(counters_locks(packer->counters), &burst->earlier);
     thread_list_free(&burst->earlier);

@@ -56,7 +56,7 @@ void burst_begin(struct packer *packer, struct step *step, struct burst *burst,
 bool burst_turn(struct packer *packer, struct step *step, struct burst *burst);
 
 /* Nothing of it is needed any more: what it holds is given back. */
-void burst_end(struct packer *packer, struct burst *burst);
+void burst_end(const struct packer *packer, struct burst *burst);
 
 /* Returns the seconds until the next reading of a running one, >= 0. */
 double burst_due(const struct burst *burst);

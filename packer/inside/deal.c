@@ -268,7 +268,7 @@ void deal_stop(struct packer *packer, double patience_s)
         wait_for(packer, step, until_s);
 }
 
-void deal_end(struct packer *packer, struct step *step)
+void deal_end(const struct packer *packer, struct step *step)
 {
     struct step_deal *deal = &step->inside.deal;
     char path[PATH_MAX + 64];
@@ -300,7 +300,7 @@ static bool is_left_over(const char *name, const void *arg)
     return !step || !step->inside.deal.dealt;
 }
 
-void deal_clean(struct packer *packer)
+void deal_clean(const struct packer *packer)
 {
     file_sweep(packer->conf.state_dir, is_left_over, packer);
 }

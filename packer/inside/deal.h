@@ -47,10 +47,10 @@ void deal_explain(const struct step *step, struct json_object *object);
 void deal_stop(struct packer *packer, double patience_s);
 
 /* The step is over: what is kept of its memory goes. */
-void deal_end(struct packer *packer, struct step *step);
+void deal_end(const struct packer *packer, struct step *step);
 
 /* After the journal was read: removes what is kept of steps whose pages are not dealt, and of those
  * that it does not know. */
-void deal_clean(struct packer *packer);
+void deal_clean(const struct packer *packer);
 
 #endif

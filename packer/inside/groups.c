@@ -159,8 +159,8 @@ static void stand_of_all(const struct packer *packer, const struct step *step, s
 
 /* The same of all processes of a task, and of those of which no task can be told any more: these
  * get the CPUs of all of them, as enforce gives them. */
-static int free_task(struct packer *packer, const struct step *step, groups_keep *keep, size_t task,
-                     size_t n, const pid_t *pid, struct berth_error *err)
+static int free_task(const struct packer *packer, const struct step *step, groups_keep *keep,
+                     size_t task, size_t n, const pid_t *pid, struct berth_error *err)
 {
     struct process_table table;
     struct groups groups;

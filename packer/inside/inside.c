@@ -324,7 +324,7 @@ void inside_stop(struct packer *packer)
     deal_stop(packer, INSIDE_STOP_S);
 }
 
-static void close_all(struct packer *packer, struct step *step, bool over)
+static void close_all(const struct packer *packer, struct step *step, bool over)
 {
     struct inside_run *run = step->inside.run;
     bool paged = false;
@@ -338,7 +338,7 @@ static void close_all(struct packer *packer, struct step *step, bool over)
         inside_page_close(packer, step, over);
 }
 
-void inside_close(struct packer *packer, struct step *step)
+void inside_close(const struct packer *packer, struct step *step)
 {
     inside_slicing_drop(step);
     close_all(packer, step, false);

@@ -46,7 +46,7 @@ void inside_end(struct packer *packer, struct step *step);
 void inside_disown(struct step *step);
 
 /* berthd ends: what it has open of the step is closed. */
-void inside_close(struct packer *packer, struct step *step);
+void inside_close(const struct packer *packer, struct step *step);
 
 /* Returns the path of the page that the step's processes read (runtime/page.h); NULL: there is
  * none.

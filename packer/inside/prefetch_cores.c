@@ -95,7 +95,7 @@ bool prefetch_is(const struct packer *packer, const struct step *step, enum pref
 /* ---- giving back ---- */
 
 /* Writes what it held before, where it holds what berth has written. */
-static int give_back(struct packer *packer, const struct core_register *core,
+static int give_back(const struct packer *packer, const struct core_register *core,
                      struct berth_error *err)
 {
     uint64_t now;
@@ -221,7 +221,7 @@ static int announce(struct packer *packer, const struct step *step, enum prefetc
 }
 
 /* Writes one, unless somebody else has. */
-static int put(struct packer *packer, struct core_register *core, enum prefetch_want want,
+static int put(const struct packer *packer, struct core_register *core, enum prefetch_want want,
                struct berth_error *err)
 {
     uint64_t now, value = value_of(core, want);

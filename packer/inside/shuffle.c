@@ -30,7 +30,7 @@
 struct deal {
     const struct thread_list *list;
     const long *task_of; /* [list->n] */
-    bool binds; /* a run-time of the step binds all of them */
+    bool binds;          /* a run-time of the step binds all of them */
     size_t task, n;
     struct groups groups;
     struct shuffle_thread thread[THREADS];
@@ -347,7 +347,7 @@ static int begin(struct packer *packer, struct step *step, struct berth_error *e
     return inside_mark(packer, step, &step->inside.shuffled, true, err);
 }
 
-static int move_all(struct packer *packer, const struct step *step,
+static int move_all(const struct packer *packer, const struct step *step,
                     const struct inside_shuffle *shuffle, struct berth_error *err)
 {
     struct groups groups = {0};
