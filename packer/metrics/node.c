@@ -248,7 +248,7 @@ static void metrics_cores(const struct packer *packer, struct metrics_text *text
 
 /* ---- the page ---- */
 
-char *metrics_page(struct packer *packer, enum metrics_format format, bool with_steps,
+char *metrics_page(const struct packer *packer, enum metrics_format format, bool with_steps,
                    size_t *length)
 {
     struct metrics_text text;

@@ -70,7 +70,7 @@ extern const struct metrics_family metrics_family[METRICS_FAMILIES];
 
 /* Makes the page, of *length bytes, which the caller frees; without the steps' series where the
  * reader may not see other users' steps. NULL when out of memory. */
-char *metrics_page(struct packer *packer, enum metrics_format format, bool with_steps,
+char *metrics_page(const struct packer *packer, enum metrics_format format, bool with_steps,
                    size_t *length);
 
 /* Writes the parts of it. */
