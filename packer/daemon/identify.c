@@ -43,7 +43,7 @@ void identify_close(struct packer *packer)
 /* ---- a step ---- */
 
 /* Joins the step's run, and asks who it is unless that is known, or asked for already. */
-static void join(struct packer *packer, struct step *step, bool urgent)
+static void join(const struct packer *packer, struct step *step, bool urgent)
 {
     const struct wire_register *request = &step->request;
     struct known_job *job =
@@ -132,7 +132,7 @@ static bool may(const struct packer *packer, const struct step *step, const char
 }
 
 /* Lets the words take effect that waited for it and are allowed now. */
-static void admit_waiting(struct packer *packer, struct step *step)
+static void admit_waiting(const struct packer *packer, struct step *step)
 {
     struct step_identity *identity = &step->identity;
     bool isolate = identity->isolate_waits && may(packer, step, "isolate");
@@ -226,7 +226,7 @@ void identify_resume(struct packer *packer)
     }
 }
 
-struct step *identify_granted(struct packer *packer)
+struct step *identify_granted(const struct packer *packer)
 {
     struct step *step;
 

@@ -31,7 +31,7 @@ void identify_answers(struct packer *packer);
 
 /* Returns a step that may do more by these than before, once, for it to be placed anew; NULL: there
  * is no other. */
-struct step *identify_granted(struct packer *packer);
+struct step *identify_granted(const struct packer *packer);
 
 /* Notes that the step, which is live still and has its record in the ledger, ends. */
 void identify_end(struct packer *packer, struct step *step);

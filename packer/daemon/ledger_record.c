@@ -265,7 +265,7 @@ static int64_t time_in(const struct known_job *job)
     return before > job->from ? before : job->from;
 }
 
-void ledger_record_settle(struct packer *packer, const struct known_job *job)
+void ledger_record_settle(const struct packer *packer, const struct known_job *job)
 {
     const struct wire_identity *is = &job->is;
     struct ledger_run run = {
@@ -277,7 +277,7 @@ void ledger_record_settle(struct packer *packer, const struct known_job *job)
     settler_put(packer->settler, &run);
 }
 
-void ledger_record_identify(struct packer *packer, const struct known_job *job)
+void ledger_record_identify(const struct packer *packer, const struct known_job *job)
 {
     struct ledger_identity identity = {.from = job->from, .to = job->until, .is = job->is};
 
@@ -293,7 +293,7 @@ static bool is_live(uint32_t job, const void *packer)
     return registry_job_lives(&((const struct packer *)packer)->steps, job, false);
 }
 
-void ledger_record_resume(struct packer *packer)
+void ledger_record_resume(const struct packer *packer)
 {
     settler_resume(packer->settler, is_live, packer);
 }

@@ -17,14 +17,14 @@ void ledger_record_keep(struct packer *packer, const struct step *step);
 
 /* Puts a run of a job before the settler, if no step of it is left here and Slurm has said who it
  * is. Its records are in the ledger. */
-void ledger_record_settle(struct packer *packer, const struct known_job *job);
+void ledger_record_settle(const struct packer *packer, const struct known_job *job);
 
 /* Has the records that the run has already told who it is, and puts it before the settler likewise.
  */
-void ledger_record_identify(struct packer *packer, const struct known_job *job);
+void ledger_record_identify(const struct packer *packer, const struct known_job *job);
 
 /* Does the same for the runs of which berthd died before they were settled, when the steps that
  * live are known again. */
-void ledger_record_resume(struct packer *packer);
+void ledger_record_resume(const struct packer *packer);
 
 #endif

@@ -8,7 +8,7 @@
 #include "packer/observe/window.h"
 #include "packer/steps/program.h"
 
-struct json_object *render_sample(struct packer *packer, struct step *step, bool now)
+struct json_object *render_sample(const struct packer *packer, struct step *step, bool now)
 {
     struct json_object *object = json_object_new_object();
     double at_s = observe_elapsed_s(step);

@@ -10,6 +10,6 @@
 /* A reading of a live step, made `now`, or when its last window ended: "id", "step", "at", and the
  * counters that are known (counters/sample_line.h). The step's name is its tag, else its program's
  * base name, else its id. */
-struct json_object *render_sample(struct packer *packer, struct step *step, bool now);
+struct json_object *render_sample(const struct packer *packer, struct step *step, bool now);
 
 #endif
