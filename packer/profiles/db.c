@@ -13,7 +13,7 @@
 #define GIVE_WAY_US 2000 /* longer than SQLite's waiters take to look again */
 
 #define SCHEMA "profile"
-#define SCHEMA_VERSION 5
+#define SCHEMA_VERSION 6
 
 /* What is taken over into schema 3. Only root could write profiles and demands; samples and pairs
  * were counted of anybody's runs. A shape of before had the words of a command line in it, and a
@@ -135,6 +135,11 @@ static const sql_migration migration[SCHEMA_VERSION] = {
         "ALTER TABLE sample ADD COLUMN%s system_error REAL",
         "ALTER TABLE sample ADD COLUMN%s threads REAL",
         "ALTER TABLE sample ADD COLUMN%s threads_error REAL",
+    },
+    {
+        "CREATE TABLE binding (key TEXT NOT NULL, uid INTEGER NOT NULL, runs INTEGER NOT NULL,"
+        " clean INTEGER NOT NULL, measured_at INTEGER NOT NULL, PRIMARY KEY (key, uid))",
+        "CREATE INDEX binding_owner ON binding (uid, measured_at)",
     },
 };
 

@@ -73,6 +73,9 @@ int profiles_import_demand(struct profiles *store, uint32_t uid, const char *key
 int profiles_import_threads(struct profiles *store, const struct profile_threads *threads,
                             bool replace, struct berth_error *err);
 
+int profiles_import_binding(struct profiles *store, const struct profile_binding *binding,
+                            bool replace, struct berth_error *err);
+
 /* A window of a table's rows: of the key (NULL: all), of the user (NULL: all), `most` of them (< 0:
  * all) behind the first `skip`. */
 struct profile_rows {
@@ -95,6 +98,10 @@ int profiles_each_demand_row(struct profiles *store, const struct profile_rows *
 
 int profiles_each_threads_row(struct profiles *store, const struct profile_rows *rows,
                               int (*visit)(const struct profile_threads *, void *), void *arg,
+                              struct berth_error *err);
+
+int profiles_each_binding_row(struct profiles *store, const struct profile_rows *rows,
+                              int (*visit)(const struct profile_binding *, void *), void *arg,
                               struct berth_error *err);
 
 /* Prepares "SELECT columns FROM table" of a window, in this order, with the parameters bound.

@@ -13,11 +13,11 @@
 /* Which rows of each table: "DELETE FROM sample WHERE ..", "SELECT count(*) FROM sample ..". Pairs
  * are forgotten by pair_forget.c. */
 #define MEANT " WHERE (?1 IS NULL OR key = ?1) AND (?2 IS NULL OR uid = ?2)"
-static const char *const meant[] = {" FROM sample" MEANT, " FROM pair WHERE " PROFILE_PAIRS_MEANT,
-                                    " FROM profile" MEANT, " FROM demand" MEANT,
-                                    " FROM threads" MEANT};
+static const char *const meant[] = {" FROM sample" MEANT,  " FROM pair WHERE " PROFILE_PAIRS_MEANT,
+                                    " FROM binding" MEANT, " FROM profile" MEANT,
+                                    " FROM demand" MEANT,  " FROM threads" MEANT};
 #define TABLES (sizeof(meant) / sizeof(meant[0]))
-#define COUNTED 2 /* the first that are counted */
+#define COUNTED 3 /* the first, which are of what was seen of runs */
 #define PAIR 1
 
 struct forget {
@@ -139,6 +139,9 @@ static int age_body(struct profiles *store, void *arg, struct berth_error *err)
         age_by(store, BEYOND("sample"), PROFILE_ROWS_OF_ONE, 1, &ageing->rows, err) < 0 ||
         age_by(store, BEYOND("profile"), PROFILE_ROWS_OF_ONE, 1, &ageing->rows, err) < 0 ||
         age_by(store, BEYOND("threads"), PROFILE_ROWS_OF_ONE, 1, &ageing->rows, err) < 0 ||
+        age_by(store, "DELETE FROM binding WHERE measured_at < ?1 AND ?2", oldest, 1, &ageing->rows,
+               err) < 0 ||
+        age_by(store, BEYOND("binding"), PROFILE_ROWS_OF_ONE, 1, &ageing->rows, err) < 0 ||
         age_demands(store, oldest, &ageing->rows, err) < 0)
         return -1;
     pairs = profiles_age_pairs(store, oldest, err);

@@ -115,7 +115,7 @@ static void consider(struct meant *meant, const char *key, const char *text)
 
 #define KEYS                                                                                       \
     "SELECT key FROM profile UNION SELECT key FROM demand UNION SELECT key FROM sample"            \
-    " UNION SELECT key FROM threads"                                                               \
+    " UNION SELECT key FROM threads UNION SELECT key FROM binding"                                 \
     " UNION SELECT key FROM pair_program"
 
 int profiles_resolve(struct profiles *store, const char *text, char key[PROFILE_KEY_MAX],

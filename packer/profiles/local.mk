@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/profiles/binding.c \
 	packer/profiles/db.c packer/profiles/db.h \
 	packer/profiles/demand.c \
 	packer/profiles/forget.c \

@@ -6,7 +6,15 @@
 #include "packer/profiles/db.h"
 
 /* What is gone through, one after the other: each table's rows of the user, then those of root. */
-enum table { TABLE_PROFILE, TABLE_SAMPLE, TABLE_PAIR, TABLE_DEMAND, TABLE_THREADS, TABLES };
+enum table {
+    TABLE_PROFILE,
+    TABLE_SAMPLE,
+    TABLE_PAIR,
+    TABLE_DEMAND,
+    TABLE_THREADS,
+    TABLE_BINDING,
+    TABLES
+};
 #define PASSES 2
 #define SKIP_BITS 32
 
@@ -67,6 +75,15 @@ static int take_threads(const struct profile_threads *threads, void *arg)
     return profiles_export_threads(threads, page->out);
 }
 
+static int take_binding(const struct profile_binding *binding, void *arg)
+{
+    struct page *page = arg;
+
+    page->seen++;
+    page->written++;
+    return profiles_export_binding(binding, page->out);
+}
+
 static int read_table(struct profiles *store, enum table table, uint32_t uid, int64_t skip,
                       size_t most, struct page *page, struct berth_error *err)
 {
@@ -87,6 +104,8 @@ static int read_table(struct profiles *store, enum table table, uint32_t uid, in
         return profiles_each_pair(store, &pairs, take_pair, page, err);
     case TABLE_THREADS:
         return profiles_each_threads_row(store, &rows, take_threads, page, err);
+    case TABLE_BINDING:
+        return profiles_each_binding_row(store, &rows, take_binding, page, err);
     default:
         return profiles_each_demand_row(store, &rows, take_demand, page, err);
     }

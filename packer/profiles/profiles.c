@@ -89,11 +89,20 @@ static int read_row(const struct profiles *store, const struct sql_statement *ro
     "SELECT * FROM (" CANDIDATE("3 * co_run", "0")                                                 \
         SAMPLES("uid = " uid) " AND co_run = " co_run HERE " ORDER BY measured_at DESC LIMIT 16)"
 #define NEWEST(co_run) NEWEST_OF("?7", co_run) " UNION ALL " NEWEST_OF("0", co_run)
+
+/* In front of them: the runs that were seen to bind their threads, as far as they still count. */
+#define BINDING (-1)
+#define BINDINGS                                                                                   \
+    "SELECT -1 AS class, 0 AS fits, 0 AS same, 0 AS own, measured_at AS at, rowid AS id FROM"      \
+    " binding WHERE key = ?1 AND uid IN (?7, 0) AND measured_at >= ?6 AND clean < runs * " CLEAN
+#define TEXT_OF(number) #number
+#define NUMBER_TEXT(number) TEXT_OF(number)
+#define CLEAN NUMBER_TEXT(PROFILE_BINDING_CLEAN)
 #define BEST                                                                                       \
-    "SELECT class, id FROM (" CANDIDATE("1 + (llc_bytes <> ?5)",                                   \
-                                        "shape = ?2") "profile WHERE key = ?1 AND uid IN (?7, 0) " \
-                                                      "UNION ALL " CANDIDATE("3 * co_run", "1")    \
-                                                          SAMPLES("uid IN (?7, 0)") HERE           \
+    "SELECT class, id, at FROM (" BINDINGS " UNION ALL " CANDIDATE(                                \
+        "1 + (llc_bytes <> ?5)", "shape = ?2") "profile WHERE key = ?1 AND uid IN (?7, 0) "        \
+                                               "UNION ALL " CANDIDATE("3 * co_run", "1")           \
+                                                   SAMPLES("uid IN (?7, 0)") HERE                  \
         " AND shape = ?2 UNION ALL " NEWEST("0") " UNION ALL " NEWEST(                             \
             "1") ") ORDER BY class, fits DESC, same DESC, own DESC, at DESC"
 
@@ -156,23 +165,43 @@ static int prefer_counted(struct profiles *store, struct profile *profile, struc
     return rc < 0 ? -1 : 0;
 }
 
-int profiles_get(struct profiles *store, const struct profile_query *query, struct profile *profile,
-                 struct berth_error *err)
+/* Goes to the first row of a profile or sample. Returns as sql_step. */
+static int step_past_bindings(struct profiles *store, int64_t *bound_at, struct berth_error *err)
+{
+    int rc;
+
+    while ((rc = sql_step(store->best, err)) == 1 && sql_int(store->best, 0) == BINDING)
+        if (sql_int(store->best, 2) > *bound_at)
+            *bound_at = sql_int(store->best, 2);
+    return rc;
+}
+
+int profiles_get_bound(struct profiles *store, const struct profile_query *query,
+                       struct profile *profile, int64_t *bound_at, struct berth_error *err)
 {
     int found = profiles_readable(store, err);
 
+    *bound_at = 0;
     if (found != 1)
         return found;
     if (prepare_lookup(store, err) < 0)
         return -1;
     profiles_bind_query(store->best, query);
-    found = sql_step(store->best, err);
+    found = step_past_bindings(store, bound_at, err);
     if (found == 1)
         found = read_best(store, profile, err);
     if (found == 1 && profile->llc_ways && prefer_counted(store, profile, err) < 0)
         found = -1;
     sql_reset(store->best); /* ends the read transaction */
     return found == 0 && query->median ? profiles_get_median(store, query, profile, err) : found;
+}
+
+int profiles_get(struct profiles *store, const struct profile_query *query, struct profile *profile,
+                 struct berth_error *err)
+{
+    int64_t bound_at;
+
+    return profiles_get_bound(store, query, profile, &bound_at, err);
 }
 
 int profiles_get_distances(struct profiles *store, const struct profile_query *query,

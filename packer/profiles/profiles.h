@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* profiles - the store of what programs do to a machine, measured once and looked up at launch.
  *
- * SQLite, of five kinds of rows:
+ * SQLite, of six kinds of rows:
  *
  *   profile  a stack-distance profile (`berthctl profile`): of one run, for one cache geometry; the
  *            newest wins; stays until forgotten
@@ -13,14 +13,17 @@
  * berthd in a run of the program, which never replaces the other, and ages out
  *   threads  how many threads it should have on so many cores of a type of machine (`berthctl
  *            threads`); the newest wins; stays until forgotten
+ *   binding  that runs of the program bound threads of theirs to CPUs, which nothing had said
+ *            before they did; runs are counted; ages out
  *
  * All have a key: "tag:NAME", or "exe:PATH#HASH" (what the program is called, by its canonical
- * path, and the hash of what it is: wire_program_identify), and the uid of the user whose run it was. A user's rows say nothing to others but,
- * where the site wants that, as one of several that a median is taken of: else a stranger's run,
- * made for that, would decide how somebody else's program is placed. Root's rows
- * (PROFILE_EVERYBODY) count for all. Profiles and samples have a shape (wire_args_shape) and a
- * geometry ("4x2": tasks on the node, CPUs of each) besides; "" is unknown. Written by berthd and
- * `berthctl profile`, safe with many processes. A missing store is an empty store. */
+ * path, and the hash of what it is: wire_program_identify), and the uid of the user whose run it
+ * was. A user's rows say nothing to others but, where the site wants that, as one of several that a
+ * median is taken of: else a stranger's run, made for that, would decide how somebody else's
+ * program is placed. Root's rows (PROFILE_EVERYBODY) count for all. Profiles and samples have a
+ * shape (wire_args_shape) and a geometry ("4x2": tasks on the node, CPUs of each) besides; "" is
+ * unknown. Written by berthd and `berthctl profile`, safe with many processes. A missing store is
+ * an empty store. */
 #ifndef BERTH_PROFILES_PROFILES_H
 #define BERTH_PROFILES_PROFILES_H
 
@@ -208,6 +211,21 @@ struct profile_threads {
     int64_t measured_at;     /* unix seconds */
 };
 
+/* In how many runs a program was seen to bind its threads. */
+struct profile_binding {
+    uint32_t uid; /* whose runs they were */
+    char key[PROFILE_KEY_MAX];
+    uint64_t runs;       /* > 0 */
+    uint64_t clean;      /* runs after the last of these in which it bound none */
+    int64_t measured_at; /* unix seconds: when the last of them was seen */
+};
+
+/* So many such runs for each that bound, and it is trusted again. */
+#define PROFILE_BINDING_CLEAN 3
+
+/* Is it? */
+bool profile_binding_over(const struct profile_binding *binding);
+
 /* Says whether the ratios are there. */
 bool profile_dram_known(const struct profile_dram *dram);
 
@@ -254,6 +272,11 @@ struct profile_query {
  * (a store that is not writable) never waits longer than 10 ms for a writer. */
 int profiles_get(struct profiles *store, const struct profile_query *query, struct profile *profile,
                  struct berth_error *err);
+
+/* The same; also says when a run of the program, of the asker's or root's, was last seen to bind
+ * its threads: unix seconds, of those that are not too old; 0: none was, or it is trusted again. */
+int profiles_get_bound(struct profiles *store, const struct profile_query *query,
+                       struct profile *profile, int64_t *bound_at, struct berth_error *err);
 
 /* The median user of the program: of each user but the asker and root the best sample, solo before
  * beside others, and of these the medians of misses, accesses and cycles. It takes
@@ -338,6 +361,10 @@ int profiles_each_threads(struct profiles *store, const char *key,
                           int (*visit)(const struct profile_threads *, void *), void *arg,
                           struct berth_error *err);
 
+int profiles_each_binding(struct profiles *store, const char *key,
+                          int (*visit)(const struct profile_binding *, void *), void *arg,
+                          struct berth_error *err);
+
 /* Writes a page of what the store holds for a user of the key (NULL: all), his rows and root's, as
  * JSON lines, appended to out. `*at` is 0 for the first page, and what the last one left for the
  * next. No row is locked between two pages: one that comes or goes meanwhile may be missed. Returns
@@ -376,6 +403,11 @@ void profile_sample_merge(struct profile_sample *known, const struct profile_sam
 int profiles_put_demand(struct profiles *store, uint32_t uid, const char *key,
                         const struct profile_demand *demand, struct berth_error *err);
 
+/* Counts a run of the user's program that was seen to bind its threads at that moment; or, with
+ * `bound` false, one that ended and bound none, where another is stored. */
+int profiles_put_binding(struct profiles *store, uint32_t uid, const char *key, bool bound,
+                         int64_t at, struct berth_error *err);
+
 /* Take in n pairs, all in one transaction. One is averaged with the stored one of the same
  * programs, cores and machine: profile_pair_merge. */
 int profiles_put_pairs(struct profiles *store, const struct profile_pair *pair, size_t n,
@@ -390,8 +422,8 @@ void profile_pair_merge(struct profile_pair *known, const struct profile_pair *n
 /* Whose rows are meant: *uid is a user's, NULL all users'. */
 
 /* Forgets what is stored under the key (NULL: under all keys), and the pairs in which it has a
- * part, of a user only his own; with samples_only what was counted only: samples and pairs. Returns
- * the number of rows forgotten, or -1 and err. */
+ * part, of a user only his own; with samples_only what was seen of runs only: samples, pairs and
+ * bindings. Returns the number of rows forgotten, or -1 and err. */
 int profiles_forget(struct profiles *store, const uint32_t *uid, const char *key, bool samples_only,
                     struct berth_error *err);
 
@@ -399,8 +431,8 @@ int profiles_forget(struct profiles *store, const uint32_t *uid, const char *key
 int profiles_count(struct profiles *store, const uint32_t *uid, const char *key, bool samples_only,
                    struct berth_error *err);
 
-/* Forgets counted samples and pairs older than so many days (0: none for its age), a user's oldest
- * beyond PROFILE_ROWS_OF_ONE of a kind, and the oldest of all beyond PROFILE_SAMPLES_MAX and
+/* Forgets samples, pairs and bindings older than so many days (0: none for its age), a user's
+ * oldest beyond PROFILE_ROWS_OF_ONE of a kind, and the oldest of all beyond PROFILE_SAMPLES_MAX and
  * PROFILE_PAIRS_MAX. Returns the number forgotten, or -1 and err. */
 #define PROFILE_ROWS_OF_ONE 10000
 #define PROFILE_SAMPLES_MAX 100000
@@ -421,6 +453,9 @@ int profiles_export_profile(const struct profile *profile, void *out);
 
 /* Writes how many threads likewise. */
 int profiles_export_threads(const struct profile_threads *threads, void *out);
+
+/* Writes in how many runs it bound its threads likewise. */
+int profiles_export_binding(const struct profile_binding *binding, void *out);
 
 /* Takes in such lines, for a user: each is his own, and one that names another user is wrong. What
  * root (uid 0) takes in stays whose the line says, and counts for all where it says nothing. A row

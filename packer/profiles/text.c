@@ -2,8 +2,8 @@
 /* profile_text - the rows of the profile store as JSON lines, there and back (profiles.h).
  *
  * Each line stands alone, so that exports of several nodes can be joined: its "version" is 1, its
- * "kind" one of profile, sample, pair, demand and threads. Numbers are in full precision: what is
- * imported into an empty store is exported as the same text. */
+ * "kind" one of profile, sample, pair, demand, threads and binding. Numbers are in full precision:
+ * what is imported into an empty store is exported as the same text. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@
 
 #define FORMAT 1
 
-enum kind { KIND_PROFILE, KIND_SAMPLE, KIND_PAIR, KIND_DEMAND, KIND_THREADS, KINDS };
+enum kind { KIND_PROFILE, KIND_SAMPLE, KIND_PAIR, KIND_DEMAND, KIND_THREADS, KIND_BINDING, KINDS };
 static const char *const TABLE(kind_name, KINDS) = {
     ROW(KIND_PROFILE) = "profile", ROW(KIND_SAMPLE) = "sample",   ROW(KIND_PAIR) = "pair",
-    ROW(KIND_DEMAND) = "demand",   ROW(KIND_THREADS) = "threads",
+    ROW(KIND_DEMAND) = "demand",   ROW(KIND_THREADS) = "threads", ROW(KIND_BINDING) = "binding",
 };
 TABLE_COMPLETE(kind_name);
 
@@ -89,6 +89,17 @@ static const struct json_field threads_fields[] = {
     JSON_RANGE(struct profile_threads, "threads", threads, REQUIRED, 1, THREADS_MAX),
     THREADS(environment, OPTIONAL),
     JSON_RANGE(struct profile_threads, "measured_at", measured_at, REQUIRED, 0, PROFILE_LATEST),
+    JSON_END,
+};
+
+#define RUNS_MAX 1e15
+#define BINDING(member, need) JSON_FIELD(struct profile_binding, #member, member, need)
+
+static const struct json_field binding_fields[] = {
+    BINDING(uid, OPTIONAL),
+    JSON_RANGE(struct profile_binding, "runs", runs, REQUIRED, 1, RUNS_MAX),
+    JSON_RANGE(struct profile_binding, "clean", clean, OPTIONAL, 0, RUNS_MAX),
+    JSON_RANGE(struct profile_binding, "measured_at", measured_at, REQUIRED, 0, PROFILE_LATEST),
     JSON_END,
 };
 
@@ -203,13 +214,22 @@ int profiles_export_threads(const struct profile_threads *threads, void *out)
     return end_row(object, threads->uid, out);
 }
 
+int profiles_export_binding(const struct profile_binding *binding, void *out)
+{
+    struct json_object *object = begin_row(KIND_BINDING, binding->key);
+
+    json_write(object, binding_fields, binding);
+    return end_row(object, binding->uid, out);
+}
+
 int profiles_export(struct profiles *store, const char *key, FILE *out, struct berth_error *err)
 {
     if (profiles_each(store, key, profiles_export_profile, out, err) < 0 ||
         profiles_each_sample(store, key, profiles_export_sample, out, err) < 0 ||
         profiles_export_pairs(store, key, out, err) < 0 ||
         profiles_each_demand(store, key, profiles_export_demand, out, err) < 0 ||
-        profiles_each_threads(store, key, profiles_export_threads, out, err) < 0)
+        profiles_each_threads(store, key, profiles_export_threads, out, err) < 0 ||
+        profiles_each_binding(store, key, profiles_export_binding, out, err) < 0)
         return -1;
     return ferror(out) ? berth_error_set(err, "%s", strerror(errno)) : 0;
 }
@@ -223,6 +243,7 @@ struct row {
     struct profile_sample sample;
     struct profile_pair pair; /* its texts are the object's */
     struct profile_threads threads;
+    struct profile_binding binding;
     char key[PROFILE_KEY_MAX];
     struct profile_demand *demand;
     struct json_object *object;
@@ -293,12 +314,14 @@ static int read_object(struct json_object *object, struct row *row, struct berth
     strcpy(row->profile.key, row->key);
     strcpy(row->sample.key, row->key);
     strcpy(row->threads.key, row->key);
-    row->profile.uid = row->sample.uid = row->threads.uid = row->uid;
-    return row->kind == KIND_PROFILE  ? read_profile(object, &row->profile, err)
-           : row->kind == KIND_SAMPLE ? read_sample(object, &row->sample, err)
-           : row->kind == KIND_PAIR   ? profile_pair_parse(object, row->uid, &row->pair, err)
-           : row->kind == KIND_DEMAND ? read_demand(object, row, err)
-                                      : json_read(object, threads_fields, &row->threads, err);
+    strcpy(row->binding.key, row->key);
+    row->profile.uid = row->sample.uid = row->threads.uid = row->binding.uid = row->uid;
+    return row->kind == KIND_PROFILE   ? read_profile(object, &row->profile, err)
+           : row->kind == KIND_SAMPLE  ? read_sample(object, &row->sample, err)
+           : row->kind == KIND_PAIR    ? profile_pair_parse(object, row->uid, &row->pair, err)
+           : row->kind == KIND_DEMAND  ? read_demand(object, row, err)
+           : row->kind == KIND_THREADS ? json_read(object, threads_fields, &row->threads, err)
+                                       : json_read(object, binding_fields, &row->binding, err);
 }
 
 static void free_row(struct row *row)
@@ -312,11 +335,12 @@ static void free_row(struct row *row)
 /* Says whether a row that a user takes in is his, with all programs that it names. */
 static int check_owner(const struct row *row, uint32_t uid, struct berth_error *err)
 {
-    bool own = uid == PROFILE_EVERYBODY || (row->kind == KIND_PROFILE  ? row->profile.uid == uid
-                                            : row->kind == KIND_SAMPLE ? row->sample.uid == uid
-                                            : row->kind == KIND_PAIR   ? row->pair.uid == uid
-                                            : row->kind == KIND_DEMAND ? row->uid == uid
-                                                                       : row->threads.uid == uid);
+    bool own = uid == PROFILE_EVERYBODY || (row->kind == KIND_PROFILE   ? row->profile.uid == uid
+                                            : row->kind == KIND_SAMPLE  ? row->sample.uid == uid
+                                            : row->kind == KIND_PAIR    ? row->pair.uid == uid
+                                            : row->kind == KIND_DEMAND  ? row->uid == uid
+                                            : row->kind == KIND_THREADS ? row->threads.uid == uid
+                                                                        : row->binding.uid == uid);
 
     for (size_t i = 0; own && row->kind == KIND_PAIR && i < row->pair.n; i++)
         own = uid == PROFILE_EVERYBODY || row->pair.beside[i].uid == uid;
@@ -368,7 +392,9 @@ static int store_row(struct profiles *store, const struct import *import, struct
         : row->kind == KIND_PAIR ? profiles_import_pair(store, &row->pair, import->replace, err)
         : row->kind == KIND_DEMAND
             ? profiles_import_demand(store, row->uid, row->key, row->demand, import->replace, err)
-            : profiles_import_threads(store, &row->threads, import->replace, err);
+        : row->kind == KIND_THREADS
+            ? profiles_import_threads(store, &row->threads, import->replace, err)
+            : profiles_import_binding(store, &row->binding, import->replace, err);
 
     if (taken < 0)
         return -1;

@@ -23,6 +23,8 @@ static const char *const seeds[] = {
     "{\"version\":1,\"kind\":\"demand\",\"key\":\"tag:a\",\"demand\":{\"curve_gbps\":[0,1]}}",
     "{\"version\":1,\"kind\":\"threads\",\"key\":\"tag:a\",\"machine\":\"m\",\"cores\":4,"
     "\"threads\":6,\"environment\":true,\"measured_at\":1}",
+    "{\"version\":1,\"kind\":\"binding\",\"key\":\"tag:a\",\"uid\":7,\"runs\":2,\"clean\":1,"
+    "\"measured_at\":1}",
     "\n",
     NULL};
 

@@ -235,6 +235,7 @@ unit_programs = \
 	tests/unit/probe/test_child \
 	tests/unit/probe/test_estimate \
 	tests/unit/probe/test_probe \
+	tests/unit/profiles/test_binding \
 	tests/unit/profiles/test_db \
 	tests/unit/profiles/test_demand \
 	tests/unit/profiles/test_key \

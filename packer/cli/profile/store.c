@@ -3,10 +3,12 @@
  * store holds. */
 #include "packer/cli/profile/store.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "packer/base/json.h"
@@ -23,7 +25,7 @@ struct rows {
     const struct profile_verb *verb;
     struct json_object *profiles, *samples; /* NULL: print */
     bool listed;                            /* a line each */
-    size_t n, unused; /* unused: under keys that no step asks for any more */
+    size_t n, unused;                       /* unused: under keys that no step asks for any more */
 };
 
 static int take_profile(const struct profile *profile, void *arg)
@@ -140,9 +142,49 @@ static int print_threads(const struct profile_threads *threads, void *arg)
     return 0;
 }
 
+static int add_binding(const struct profile_binding *binding, void *arg)
+{
+    struct json_object *one = json_object_new_object();
+
+    json_add_u64(one, "runs", binding->runs);
+    json_add_u64(one, "clean", binding->clean);
+    json_add_bool(one, "counts", !profile_binding_over(binding));
+    json_add_u64(one, "measured_at", (uint64_t)binding->measured_at);
+    json_add(one, "uid", json_object_new_uint64(binding->uid));
+    json_append(arg, one);
+    return 0;
+}
+
+static int print_binding(const struct profile_binding *binding, void *arg)
+{
+    struct profile_verb *verb = arg;
+    time_t at = binding->measured_at;
+    char day[16] = "?";
+    struct tm tm;
+
+    if (localtime_r(&at, &tm))
+        strftime(day, sizeof(day), "%Y-%m-%d", &tm);
+    fprintf(verb->out,
+            "  binds         its threads, in %" PRIu64 " run%s, last on %s; %" PRIu64
+            " run%s since then without: %s\n",
+            binding->runs, binding->runs == 1 ? "" : "s", day, binding->clean,
+            binding->clean == 1 ? "" : "s",
+            profile_binding_over(binding) ? "trusted again" : "left where Slurm puts it");
+    return 0;
+}
+
+/* Adds an array, where there is something in it. */
+static void add_some(struct json_object *whole, const char *name, struct json_object *array)
+{
+    if (json_object_array_length(array) > 0)
+        json_add(whole, name, array);
+    else
+        json_object_put(array);
+}
+
 static int show_json(struct profile_verb *verb, const char *key, struct json_object *demand)
 {
-    struct json_object *threads = json_object_new_array();
+    struct json_object *threads = json_object_new_array(), *bindings = json_object_new_array();
     struct berth_error err;
     struct json_object *whole = json_object_new_object();
     struct rows rows = {
@@ -154,12 +196,11 @@ static int show_json(struct profile_verb *verb, const char *key, struct json_obj
     json_add(whole, "samples", rows.samples);
     json_add(whole, "demand", demand);
     rc = take_rows(&rows, key);
-    if (rc == 0 && profiles_each_threads(verb->store, key, add_threads, threads, &err) < 0)
+    if (rc == 0 && (profiles_each_threads(verb->store, key, add_threads, threads, &err) < 0 ||
+                    profiles_each_binding(verb->store, key, add_binding, bindings, &err) < 0))
         rc = ctl_fail("profile", "%s", err.text);
-    if (json_object_array_length(threads) > 0)
-        json_add(whole, "threads", threads);
-    else
-        json_object_put(threads);
+    add_some(whole, "threads", threads);
+    add_some(whole, "bindings", bindings);
     if (rc == 0)
         profile_verb_json(verb, whole);
     else
@@ -180,13 +221,14 @@ static int show(struct profile_verb *verb)
     if (verb->json)
         return show_json(verb, key, demand);
     rc = take_rows(&rows, key);
-    if (demand && rows.n == 0)
+    if (rows.n == 0)
         ctl_put_line(verb->out, key, 0);
     if (demand)
         fprintf(verb->out, "  demand        %s\n",
                 json_object_to_json_string_ext(demand, JSON_C_TO_STRING_SPACED));
     json_object_put(demand);
-    if (rc == 0 && profiles_each_threads(verb->store, key, print_threads, verb, &err) < 0)
+    if (rc == 0 && (profiles_each_threads(verb->store, key, print_threads, verb, &err) < 0 ||
+                    profiles_each_binding(verb->store, key, print_binding, verb, &err) < 0))
         rc = ctl_fail("profile", "%s", err.text);
     return rc;
 }
@@ -303,9 +345,10 @@ static const struct ctl_option import_rows[] = {
 };
 static const struct ctl_option forget_rows[] = {
     SHARED_ROWS,
-    {"samples", 0, NULL, "counted samples only", CTL_FLAG(struct profile_verb, samples)},
+    {"samples", 0, NULL, "samples, pairs and bindings only",
+     CTL_FLAG(struct profile_verb, samples)},
     {"all", 0, NULL, "under all keys", CTL_FLAG(struct profile_verb, all)},
-    {"older", 0, "DAYS", "counted samples older than that",
+    {"older", 0, "DAYS", "samples, pairs and bindings older than that",
      CTL_WHOLE(struct profile_verb, older_days, "a number of days", 1, OLDER_MAX)},
 };
 
@@ -327,7 +370,8 @@ static const struct {
     {show,
      false,
      {"profile show", "[--db FILE] [--json] KEY",
-      "All that the profile store holds of one program: profiles, samples and its demand.\n" KEYS,
+      "All that the profile store holds of one program: profiles, samples, its demand, how many\n"
+      "threads it should have, and whether it binds them.\n" KEYS,
       CTL_OPTIONS(plain_rows), .least = 1, .most = 1, .takes = "one KEY"}},
     {profile_verb_export,
      false,

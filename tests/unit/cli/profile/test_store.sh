@@ -106,6 +106,17 @@ says '"demand":null}' profile show --db "$db" --json solver
 refuses '' 1 'tag:: 3 keys fit: tag:asked, tag:probed, tag:solver' profile show --db "$db" tag:
 refuses '' 1 'no such key' profile show --db "$db" olver
 
+# Runs that bound their threads, and runs without that have lifted that
+binding() { # KEY RUNS CLEAN
+    printf '{"version":1,"kind":"binding","key":"%s","runs":%s,"clean":%s,"measured_at":1000000000}\n' "$1" "$2" "$3"
+}
+{ binding tag:binds 2 1; binding tag:once 1 3; } | store import >"$dir/out" || bad "import" "status 0" "$?"
+says 'binds         its threads, in 2 runs, last on 2001-09-09; 1 run since then without: left where Slurm puts it' profile show --db "$db" binds
+says 'binds         its threads, in 1 run, last on 2001-09-09; 3 runs since then without: trusted again' profile show --db "$db" once
+says '"bindings":[{"runs":2,"clean":1,"counts":true,"measured_at":1000000000,"uid":0}]}' profile show --db "$db" --json binds
+store forget --samples binds once || bad "profile forget binds once" "status 0" "$?"
+refuses '' 1 'no such key' profile show --db "$db" binds
+
 # A path that leads to the program by a link
 touch "$dir/program"
 ln -s program "$dir/link"
