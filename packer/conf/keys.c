@@ -228,14 +228,14 @@ const struct conf_key conf_key[] = {
     {"learn", LIVE, "on", CHOICE(switch_words), FIELD(learn),
      "Store what was counted, so that the program's next run is known at launch."},
     {"profile_age", LIVE, "90", COUNT("days", 0, 36500), FIELD(profile_age_days),
-     "Counted samples older than that are forgotten; 0: never."},
+     "What was seen of runs longer ago than that is forgotten; 0: never."},
     {"move", LIVE, "known", CHOICE(move_words), FIELD(move),
      "Which steps may stand elsewhere than Slurm put them, or on fewer cores: none (never); those "
-     "whose program is known to bear it (known), so none that binds its threads or its memory, "
-     "remembers its CPUs, has a device whose place is not known, or starts what is not known; all "
-     "(all), and some programs then fail. A user who asks by name for isolate, edp, size, cores, "
-     "spread, pack or policy "
-     "takes his step out of this. See berth(7)."},
+     "whose program is known to bear it (known), so none that binds its threads or its memory, or "
+     "did so in an earlier run, remembers its CPUs, has a device whose place is not known, or "
+     "starts what is not known; all (all), and some programs then fail. A user who asks by name "
+     "for isolate, edp, size, cores, spread, pack or policy takes his step out of this. See "
+     "berth(7)."},
     {"device_near", LIVE, "must", CHOICE(near_words), FIELD(device_near),
      "What the GPUs and network adapters of a step say of its place, where move lets it stand "
      "elsewhere: it stands near them, and steps without a device make room (must), or only if "

@@ -288,6 +288,8 @@ static struct json_object *render_profile(const struct step *step)
         json_add_bool(object, "truncated", step->profile.truncated);
         json_add_u64(object, "measured_at", (uint64_t)step->profile.measured_at);
     }
+    if (step->profile.bound_at)
+        json_add_u64(object, "bound_at", (uint64_t)step->profile.bound_at);
     return object;
 }
 

@@ -30,6 +30,7 @@
     ROW(care)          /* whether berth places it at all: what follows asks for that */ \
     ROW(ranks_care)    /* the same for its ranks */ \
     ROW(bindings)      /* who has bound himself elsewhere goes home: room for `arrange` */ \
+    ROW(binders)       /* who is seen to bind himself at home is left from now on, likewise */ \
     ROW(size)          /* how many of its cores it gets */ \
     ROW(share)         /* and of those that several jobs hold */ \
     ROW(loop)          /* and in its present phase */ \

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "packer/base/log.h"
+#include "packer/enact/binders.h"
 #include "packer/enact/care.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/stage.h"
@@ -28,6 +29,7 @@ struct reading {
     bool no_memory, undone;
     pid_t astray; /* a thread that is bound elsewhere; 0: none */
     struct cpus astray_to;
+    bool still; /* a thread has what it had bound itself to when it was read before */
 };
 
 /* What the step's tasks use of its home: its cpuset has the image of no more, wherever it stands.
@@ -153,6 +155,7 @@ static void visit(pid_t tid, long task, const struct cpus *now, void *arg)
     }
     if (as_given(reading, tid, now, &home)) {
         note_binding(reading, tid, now, &home);
+        reading->still = true;
         return;
     }
     if (cpus_equal(now, stand))
@@ -249,6 +252,8 @@ bool bindings_read(struct packer *packer, struct step *step)
     if (!step->body.wide)
         reading.masks.n = 0;
     take_over(step, &reading.masks);
+    if (reading.still || (step->body.wide && reading.astray))
+        binders_note(packer, step);
     return !step->body.wide || !reading.astray || !leave_astray(packer, step, &reading);
 }
 
@@ -334,6 +339,8 @@ static bool look(struct packer *packer, struct step *step)
         return rc == 1 && narrow(packer, step);
     }
     remember(packer, step, &reading.masks);
+    if (reading.still || reading.astray)
+        binders_note(packer, step);
     step->enacted.undone = reading.undone ? step->enacted.undone + 1 : 0;
     if (reading.astray)
         return leave_astray(packer, step, &reading);

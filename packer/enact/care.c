@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "packer/size/size.h"
 #include "packer/steps/program.h"
@@ -48,17 +49,37 @@ const char *care_pin(enum wire_pin pin, const char *by, char why[CARE_WHY_MAX])
     return why;
 }
 
+/* Returns which earlier run speaks against moving the program, or NULL. */
+static const char *bound_before(const struct step *step, char why[CARE_WHY_MAX])
+{
+    time_t at = step->profile.bound_at;
+    char day[16] = "?";
+    struct tm tm;
+
+    if (at == 0)
+        return NULL;
+    if (localtime_r(&at, &tm))
+        strftime(day, sizeof(day), "%Y-%m-%d", &tm);
+    snprintf(why, CARE_WHY_MAX, "it bound its threads in a run of %s", day);
+    return why;
+}
+
+bool care_moves(const struct packer *packer, const struct step *step)
+{
+    return step->request.options.mode == WIRE_MODE_OBSERVE || packer->conf.move == CONF_MOVE_ALL ||
+           asked_by_name(&step->request);
+}
+
 const char *care_stays(const struct packer *packer, const struct step *step, char why[CARE_WHY_MAX])
 {
     const struct wire_register *request = &step->request;
 
-    if (request->options.mode == WIRE_MODE_OBSERVE || packer->conf.move == CONF_MOVE_ALL ||
-        asked_by_name(request))
+    if (care_moves(packer, step))
         return NULL;
     if (packer->conf.move == CONF_MOVE_NEVER)
         return "the site moves nobody (move = never)";
-    if (request->pin == WIRE_PIN_DEVICE && device_is_known(step))
-        return NULL;
+    if (request->pin == WIRE_PIN_NONE || (request->pin == WIRE_PIN_DEVICE && device_is_known(step)))
+        return bound_before(step, why);
     return care_pin(request->pin, request->pin_by, why);
 }
 

@@ -14,6 +14,10 @@ void care_begin(const struct packer *packer, struct step *step);
 const char *care_stays(const struct packer *packer, const struct step *step,
                        char why[CARE_WHY_MAX]);
 
+/* May the step be moved whatever its program does: by its user's word or the site's, or since it is
+ * only observed? */
+bool care_moves(const struct packer *packer, const struct step *step);
+
 /* Says in words what lets somebody stay: a variable, function or program `by`; NULL: nothing. */
 const char *care_pin(enum wire_pin pin, const char *by, char why[CARE_WHY_MAX]);
 

@@ -43,7 +43,10 @@ void offline_leave(const struct packer *packer)
         char reason[64];
 
         cpus_and(&off, &packer->offline);
-        if (cpus_empty(&off) || !step_movable(step))
+        if (cpus_empty(&off))
+            continue;
+        step->binder.blind = true; /* the kernel has narrowed the masks of its threads */
+        if (!step_movable(step))
             continue;
         snprintf(reason, sizeof(reason), "left alone: its CPU %zu is off", cpus_next(&off, 0));
         step_leave(packer, step, STEP_LEFT, reason);

@@ -68,7 +68,8 @@ void classify_profile(struct packer *packer, struct step *step)
     struct berth_error err;
     bool has;
 
-    if (!is_found(program_profile(packer, step, &best, &err), name, &best, &err))
+    if (!is_found(program_profile(packer, step, &best, &step->profile.bound_at, &err), name, &best,
+                  &err))
         return;
     has = best.llc_ways == 0 &&
           is_found(program_distances(packer, step, &distances, &err), name, &distances, &err);

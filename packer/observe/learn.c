@@ -24,13 +24,15 @@
 #define SETTLE_S 1 /* a commit keeps readers waiting: not just when the next step starts */
 #define AGE_EVERY_S 86400
 
-/* A sample, a pair or a demand: one allocation, as large as it has to be. */
+/* A sample, a pair, a demand or a binding: one allocation, as large as it has to be. */
 struct entry {
     STAILQ_ENTRY(entry) link;
     struct profile_sample *sample; /* NULL: another kind */
     struct profile_pair *pair;     /* likewise */
     const char *key, *demand;      /* NULL: another kind; the demand is JSON */
     uint32_t uid;
+    int64_t run_at; /* 0: another kind; a run of the key */
+    bool bound;     /* that bound its threads */
 };
 STAILQ_HEAD(entries, entry);
 
@@ -94,6 +96,18 @@ static int put_demands(struct profiles *store, const struct entries *entries,
     return rc;
 }
 
+static int put_bindings(struct profiles *store, const struct entries *entries,
+                        struct berth_error *err)
+{
+    const struct entry *entry;
+    int rc = 0;
+
+    STAILQ_FOREACH(entry, entries, link)
+    if (entry->run_at && rc == 0)
+        rc = profiles_put_binding(store, entry->uid, entry->key, entry->bound, entry->run_at, err);
+    return rc;
+}
+
 static int put_rows(struct profiles *store, const struct entries *entries, size_t n,
                     struct berth_error *err)
 {
@@ -106,6 +120,8 @@ static int put_rows(struct profiles *store, const struct entries *entries, size_
         rc = profiles_put_pairs(store, rows.pair, rows.pairs, err);
     if (rc == 0)
         rc = put_demands(store, entries, err);
+    if (rc == 0)
+        rc = put_bindings(store, entries, err);
     free(rows.sample);
     free(rows.pair);
     return rc;
@@ -320,6 +336,24 @@ void learn_put_demand(struct learner *learner, uint32_t uid, const char *key,
 }
 
 /* ---- from a step ---- */
+
+void learn_binding(const struct packer *packer, const struct step *step, bool bound)
+{
+    char key[PROFILE_KEY_MAX];
+    struct entry *entry;
+    char *at;
+
+    program_key(step, key);
+    if (!learn_wanted(packer) || !key[0])
+        return;
+    entry = malloc(sizeof(*entry) + strlen(key) + 1);
+    if (!entry)
+        return;
+    *entry = (struct entry){.uid = step->request.uid, .run_at = time(NULL), .bound = bound};
+    at = (char *)(entry + 1);
+    entry->key = copy_text(&at, key);
+    put_entry(packer->learner, entry);
+}
 
 /* Which rate of the windows the store keeps under which name. */
 static const struct {

@@ -8,6 +8,7 @@
 #ifndef BERTH_OBSERVE_LEARN_H
 #define BERTH_OBSERVE_LEARN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "packer/profiles/profiles.h"
@@ -42,6 +43,10 @@ void learn_put_pair(struct learner *learner, const struct profile_pair *pair);
 /* Puts a demand of a user's program into the queue, as JSON: what is not known there is NAN. */
 void learn_put_demand(struct learner *learner, uint32_t uid, const char *key,
                       const struct profile_demand *demand);
+
+/* Puts in that the step's program was seen to bind its threads; or, with `bound` false, that a run
+ * of it has ended in which it bound none. */
+void learn_binding(const struct packer *packer, const struct step *step, bool bound);
 
 /* Put what a step's windows said: those in which it had its caches to itself, and the others. */
 void learn_step(const struct packer *packer, const struct step *step);

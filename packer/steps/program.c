@@ -101,13 +101,14 @@ static bool identify(const struct packer *packer, const struct step *step,
 }
 
 int program_profile(const struct packer *packer, const struct step *step, struct profile *profile,
-                    struct berth_error *err)
+                    int64_t *bound_at, struct berth_error *err)
 {
     struct identity identity;
 
+    *bound_at = 0;
     if (!identify(packer, step, &identity))
         return 0;
-    return profiles_get(packer->profiles, &identity.query, profile, err);
+    return profiles_get_bound(packer->profiles, &identity.query, profile, bound_at, err);
 }
 
 int program_distances(const struct packer *packer, const struct step *step, struct profile *profile,

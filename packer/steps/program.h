@@ -29,9 +29,10 @@ void program_end(struct packer *packer, const struct step *step);
  * called, and its hash ("": it has no key). 0, or -1 without memory: nothing has changed. */
 int program_found(struct packer *packer, struct step *step, const char *exe, const char *hash);
 
-/* Asks the store for the program's profile, as a launch does: 1 found, 0 not, -1 and err. */
+/* Asks the store for the program's profile, as a launch does: 1 found, 0 not, -1 and err. Also when
+ * a run of it was last seen to bind its threads (profiles_get_bound). */
 int program_profile(const struct packer *packer, const struct step *step, struct profile *profile,
-                    struct berth_error *err);
+                    int64_t *bound_at, struct berth_error *err);
 
 /* Likewise for its stack-distance profile. */
 int program_distances(const struct packer *packer, const struct step *step, struct profile *profile,

@@ -67,6 +67,7 @@ struct step_profile {
     double accesses;               /* alone, per million instructions; NAN not known */
     double ipc;                    /* alone, instructions per cycle; NAN not known */
     double solo_pmi;               /* misses alone, per million instructions; NAN not known */
+    int64_t bound_at; /* unix seconds: an earlier run was seen to bind its threads; 0: none was */
 };
 
 /* Who uses its CPUs, where the command line does not tell (observe/seek.h). */
@@ -274,6 +275,15 @@ struct step_enacted {
     char reason[384];
 };
 
+/* What was seen of threads that its program has bound, though nothing said before that it would
+ * (enact/binders.h). */
+struct step_binder {
+    bool seen;      /* it has bound one */
+    bool blind;     /* its masks tell nothing any more, or are too many */
+    unsigned looks; /* how many were due: the next one is twice as far from its start */
+    bool looked;    /* one was made */
+};
+
 /* The policies inside a step (inside/policy.h). */
 enum step_policy {
     STEP_FAITHFUL,
@@ -419,6 +429,7 @@ struct step {
     struct step_near near;
     struct step_slowdown slowdown;
     struct step_enacted enacted;
+    struct step_binder binder;
     struct step_replace replace;
     struct step_memory memory;
     struct step_thermal thermal;

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The suite on a real cluster: `tests/run` runs it (as root); `make check` only builds what it needs.
-check_PROGRAMS += tests/cluster/answer tests/cluster/attributes tests/cluster/putprofile tests/cluster/teams tests/cluster/tell
+check_PROGRAMS += tests/cluster/answer tests/cluster/attributes tests/cluster/latebind tests/cluster/putprofile tests/cluster/teams tests/cluster/tell
 tests_cluster_answer_LDADD =
 tests_cluster_attributes_LDADD =
+tests_cluster_latebind_LDADD =
 tests_cluster_teams_LDADD =
 tests_cluster_tell_LDADD =
 tests_cluster_putprofile_LDADD = $(PACKER_LIBS)

@@ -3,10 +3,10 @@
 # Programs that bind their threads, remember their CPUs or start others stay where Slurm put them by default (berth.conf: move). A devil comes
 # each time: who may be moved makes room for it.
 
-# moving WORD: what the site lets berth move.
+# moving WORD [KEY=VALUE..]: what the site lets berth move.
 moving() {
     daemon_stop berthd
-    berthd_conf move="$1"
+    berthd_conf move="$1" "${@:2}"
     berthd_start
     install -m 755 "$BUILD/tests/fixtures/programs/turtle" "$CLUSTER/bin/"
     knows turtle 10
@@ -109,6 +109,90 @@ t15_who_undoes_a_binding_gets_nobody_elses_cpu() {
     soon "a, where it was put" 1 kernel_has a
     same "state" "$(explained a .state)" placed
     over a devil
+}
+
+# late NAME TAG [ARGUMENTS..]: a program that binds itself when it is told to, though nothing about it says that.
+late() {
+    rm -f "$CLUSTER/out/now" "$CLUSTER/out/now.end"
+    launch "$1" --contention-aware=tag="$2" "${@:3}" "$BUILD/tests/cluster/latebind" "$CLUSTER/out/now"
+}
+
+# bind_late NAME: it is told to.
+bind_late() {
+    touch "$CLUSTER/out/now"
+    wait_for 20 grep -q bound "$CLUSTER/out/$1.said" || fail "$1 is not bound: $(cat "$CLUSTER/out/$1.said")"
+}
+
+# ends_well NAME: it ends by itself.
+ends_well() {
+    touch "$CLUSTER/out/now.end"
+    ended "$1"
+    same "exit status of $1" "$rc" 0
+    rm -f "$CLUSTER/out/$1."*
+}
+
+# grown NAME: it has begun, and its first windows are over.
+grown() {
+    [ "$(date +%s)" -gt $(($(explained "$1" .started_at) + 1)) ] && grep -q begun "$CLUSTER/out/$1.said"
+}
+
+# seen_runs TAG: in how many runs the program was seen to bind its threads, and in how many it was not since then.
+seen_runs() {
+    berthctl profile export --db "$CLUSTER/berth/profiles.db" "$1" 2>/dev/null | jq -r 'select(.kind == "binding") | "\(.runs) \(.clean)"'
+}
+
+t15_who_was_seen_to_bind_is_kept_the_next_time() {
+    local day
+    moving known learn=on window=200ms
+    knows late 10
+    late a late
+    same "state" "$(explained a .state)" placed
+    moved_by_devil a
+    wait_for 20 grown a || fail "a does not grow older"
+    bind_late a
+    soon "state" left explained a .state
+    has "$(explained a .enforce.reason)" "left alone: its thread $(explained a '.enforce.tasks[0].pid') is bound to 0"
+    soon "runs" "1 0" seen_runs late
+    ends_well a
+    over devil
+    late a late
+    day=$(date -d "@$(explained a .profile.bound_at)" +%F)
+    stays a "left alone: it bound its threads in a run of $day"
+    has "$(ctl job "$(job_of a)")" "it bound its threads in a run of $day"
+    has "$(berthctl profile show --db "$CLUSTER/berth/profiles.db" late)" "its threads, in 1 run, last on $day; 0 runs since then without"
+    bind_late a
+    ends_well a
+    over devil
+    same "runs" "$(seen_runs late)" "1 0" # of one CPU nothing is seen at home
+    berthctl profile forget --db "$CLUSTER/berth/profiles.db" --samples late
+    late a late
+    same "state, when it is forgotten" "$(explained a .state)" placed
+    bind_late a
+    ends_well a
+}
+
+t15_who_binds_at_home_is_seen_there() {
+    moving known learn=on window=200ms
+    late a home -c2
+    same "state" "$(explained a .state)" placed
+    wait_for 20 grown a || fail "a does not grow older"
+    bind_late a
+    wait_for 20 becomes left explained a .state || fail "it is still $(explained a .state)"
+    has "$(explained a .enforce.reason)" "is bound to 0"
+    soon "runs" "1 0" seen_runs home
+    ends_well a
+}
+
+t15_what_slurm_binds_says_nothing_of_a_program() {
+    moving known learn=on window=200ms
+    late a pair -n2
+    wait_for 20 grown a || fail "a does not grow older"
+    same "state" "$(explained a .state)" placed
+    bind_late a # each to the CPU that it has
+    ends_well a
+    daemon_stop berthd # what was learned is written
+    same "runs" "$(seen_runs pair)" ""
+    berthd_start
 }
 
 t15_a_job_script_binds_by_the_cpus_that_it_was_given() {

@@ -112,6 +112,7 @@ unit_programs = \
 	tests/unit/daemon/test_stages \
 	tests/unit/daemon/test_stored \
 	tests/unit/daemon/test_warning \
+	tests/unit/enact/test_binders \
 	tests/unit/enact/test_bindings \
 	tests/unit/enact/test_enact \
 	tests/unit/enact/test_memory_follow \
