@@ -12,6 +12,7 @@ libwire_la_SOURCES += \
 	packer/base/path_owner.c packer/base/path_owner.h \
 	packer/base/text.c packer/base/text.h
 libpacker_la_SOURCES += \
+	packer/base/hands.c packer/base/hands.h \
 	packer/base/ini_file.c packer/base/ini_file.h \
 	packer/base/library.c packer/base/library.h \
 	packer/base/log.c packer/base/log.h \

@@ -39,19 +39,27 @@ static void destroy_locks(struct worker *worker)
     pthread_mutex_destroy(&worker->mutex);
 }
 
-int worker_open(struct worker *worker, void (*run)(void *arg), void *arg, struct berth_error *err)
+int worker_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
 {
     sigset_t all, before;
+    int rc;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(thread, NULL, run, arg);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+int worker_open(struct worker *worker, void (*run)(void *arg), void *arg, struct berth_error *err)
+{
     int rc;
 
     worker->run = run;
     worker->arg = arg;
     worker->stopping = worker->stopped = false;
     make_locks(worker);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&worker->thread, NULL, worker_main, worker);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    rc = worker_thread(&worker->thread, worker_main, worker);
     if (rc == 0)
         return 0;
     destroy_locks(worker);

@@ -29,9 +29,13 @@ struct worker {
     bool stopped;         /* run() has returned */
 };
 
-/* Starts a thread that calls run(arg) once, with the mutex held and all signals blocked: they are
- * for the event loop's thread. run() lets go of the mutex for what takes time. Returns 0, or -1 and
- * err; there is nothing to be closed then. */
+/* Starts a thread with all signals blocked: they are for the event loop's thread. 0, or an errno.
+ */
+int worker_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
+
+/* Starts a thread that calls run(arg) once, with the mutex held and all signals blocked. run() lets
+ * go of the mutex for what takes time. Returns 0, or -1 and err; there is nothing to be closed
+ * then. */
 int worker_open(struct worker *worker, void (*run)(void *arg), void *arg, struct berth_error *err);
 
 /* Sets `stopping`, wakes the thread and waits WORKER_CLOSE_S at most for run() to return. Returns

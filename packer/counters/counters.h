@@ -19,6 +19,7 @@
 
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
+#include "packer/base/hands.h"
 #include "packer/conf/conf.h"
 #include "packer/counters/by_node.h"
 #include "packer/counters/counter_info.h"
@@ -35,6 +36,7 @@ struct counters_sample {
     double error[COUNTERS]; /* relative standard error where an event was multiplexed with others;
                                0 exact */
     size_t nodes;           /* NUMA nodes below; 0: not known */
+    enum hands_state nodes_read; /* HANDS_HUNG, HANDS_REFUSED: they cannot be read any more, now */
     double rss_node[COUNTERS_NODES_MAX]; /* resident bytes by NUMA node (os_index) */
     struct by_node *by_node; /* what was counted apart for each node whose cores did it: room of
                                 the caller's, who wants to know it; else NULL */

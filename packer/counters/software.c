@@ -67,9 +67,9 @@ struct software_step {
     double list_at_s, next_list_s;
     double next_nodes_s;
     struct memory_nodes nodes;
-    struct maps_ask *ask; /* for them; NULL: none */
-    bool hung;            /* nobody may read them: they are not asked for any more */
-    uint32_t random;      /* steps that began together shall not be read together for ever */
+    struct hands_work *ask;      /* for them; NULL: none */
+    enum hands_state nodes_read; /* HANDS_HUNG: nobody may, they are not asked for any more */
+    uint32_t random;             /* steps that began together shall not be read together for ever */
 };
 
 /* ---- the node ---- */
@@ -367,18 +367,18 @@ static int read_processes(struct software *software, struct software_step *step,
 }
 
 /* By numa_maps, of steps that are small enough: the answer comes later. 0, or -1: not known. */
-static int ask_maps(const struct software *software, struct software_step *step)
+static int ask_maps(const struct software *software, struct software_step *step, uint32_t user)
 {
     const struct process_sums *tally = &step->usage.tally;
     pid_t pid[MAPS_PROCESSES_MAX];
 
-    if (step->hung || tally->n == 0 || tally->n > MAPS_PROCESSES_MAX ||
+    if (step->nodes_read == HANDS_HUNG || tally->n == 0 || tally->n > MAPS_PROCESSES_MAX ||
         step_usage_rss(&step->usage) > MAPS_BYTES_MAX)
         return -1;
     for (size_t i = 0; i < tally->n; i++)
         pid[i] = tally->process[i].pid;
     if (!step->ask)
-        step->ask = maps_reader_ask(software->maps, pid, tally->n);
+        step->ask = maps_reader_ask(software->maps, user, pid, tally->n);
     return step->ask ? 0 : -1;
 }
 
@@ -394,11 +394,13 @@ static void take_maps(const struct software *software, struct software_step *ste
     if (answer == MAPS_WAIT)
         return;
     step->ask = NULL;
+    step->nodes_read = answer == MAPS_HUNG      ? HANDS_HUNG
+                       : answer == MAPS_REFUSED ? HANDS_REFUSED
+                                                : HANDS_DONE;
     if (answer != MAPS_READ)
         step->nodes.n = 0;
     if (answer != MAPS_HUNG)
         return;
-    step->hung = true;
     log_warn("step %u.%u: a process of it lets nobody read its numa_maps: memory by node of the "
              "step is not known any more",
              id.job, id.step);
@@ -432,7 +434,7 @@ static void add_nodes(const struct software *software, struct software_step *ste
     if (target->elapsed_s >= step->next_nodes_s) {
         rc = cgroup                          ? take_cgroup(software, step)
              : take_all(software, step) == 0 ? 0
-                                             : ask_maps(software, step);
+                                             : ask_maps(software, step, target->body->uid);
         if (rc < 0)
             step->nodes.n = 0;
         step->next_nodes_s = target->elapsed_s +
@@ -441,6 +443,7 @@ static void add_nodes(const struct software *software, struct software_step *ste
     }
     take_maps(software, step, target->body->id);
     sample->nodes = step->nodes.n;
+    sample->nodes_read = step->nodes_read;
     memcpy(sample->rss_node, step->nodes.bytes, step->nodes.n * sizeof(*sample->rss_node));
 }
 
@@ -475,7 +478,7 @@ static void about_maps(struct software *software, struct counters_about *about)
 {
     size_t hung = maps_reader_hung(software->maps);
 
-    about->used = hung < MAPS_READER_HUNG_MAX;
+    about->used = hung < HANDS_HUNG_MAX;
     about->say = software->maps_say;
     if (hung == 0)
         snprintf(software->maps_say, sizeof(software->maps_say),
@@ -483,8 +486,7 @@ static void about_maps(struct software *software, struct counters_about *about)
     else
         snprintf(software->maps_say, sizeof(software->maps_say),
                  "%zu of %d threads that read numa_maps hang: a process lets nobody read it%s",
-                 hung, MAPS_READER_HUNG_MAX,
-                 about->used ? "" : "; none is read until one comes back");
+                 hung, HANDS_HUNG_MAX, about->used ? "" : "; none is read until one comes back");
 }
 
 static bool software_part(void *state, size_t i, struct counters_about *about)

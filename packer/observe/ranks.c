@@ -86,7 +86,8 @@ void ranks_hear(struct step *step, const struct ranks_found *found)
 /* May there be ranks in the step? Where srun starts them, they are tasks. */
 static bool may_have(const struct step *step)
 {
-    return step->request.by_cpu && step->request.options.mode != WIRE_MODE_OFF;
+    return step->request.by_cpu && step->request.options.mode != WIRE_MODE_OFF &&
+           step->ranks.looked != HANDS_HUNG;
 }
 
 /* Asks for one step; what cannot be asked now is asked later. */
@@ -97,7 +98,7 @@ static void ask(struct packer *packer, struct step *step)
     size_t n = 0;
 
     if (enforce_step_pids(&packer->enforce, &step->body, &pid, &n) == 0)
-        ranks->asked = seek_ask_ranks(packer->seeker, step->serial, pid, n);
+        ranks->asked = seek_ask_ranks(packer->seeker, seek_step(step), pid, n);
     free(pid);
     if (!ranks->asked) {
         ranks->due_s = clock_s() + RANKS_LOOK_S;
@@ -117,12 +118,14 @@ static double due_s(const struct step *step)
 static void take_over(const struct packer *packer)
 {
     struct ranks_found *found;
+    struct seek_answer answer;
     struct step *step;
-    uint64_t serial;
 
-    while (seek_take_ranks(packer->seeker, &serial, &found)) {
-        if ((step = registry_find_serial(&packer->steps, serial)))
+    while (seek_take_ranks(packer->seeker, &answer, &found)) {
+        if ((step = registry_find_serial(&packer->steps, answer.serial))) {
+            seek_said(step, &step->ranks.looked, answer.state, "its ranks");
             ranks_hear(step, found);
+        }
         free(found);
     }
 }

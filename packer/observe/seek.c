@@ -2,7 +2,6 @@
 /* seek - see seek.h */
 #include "packer/observe/seek.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,6 @@
 
 #include "packer/base/file.h"
 #include "packer/base/log.h"
-#include "packer/base/worker.h"
 #include "packer/observe/classify.h"
 #include "packer/observe/known_pairs.h"
 #include "packer/observe/ranks_look.h"
@@ -21,29 +19,34 @@
 #include "packer/steps/step_counts.h"
 #include "packer/system/process.h"
 #include "packer/system/process_exe.h"
+#include "packer/system/rootfs.h"
 #include "packer/wire/wire_program.h"
 
 #define LOOKED_AT 16   /* processes, those that have worked most, whose executable is read */
 #define SOON_S 0.2     /* an answer is looked for, if nobody comes sooner */
 #define LOOKS_APART 64 /* windows between two looks, at most */
 
+/* Who is asked for, and the answer: the thread has all of it, whenever it comes back. */
 struct question {
-    STAILQ_ENTRY(question) link;
-    bool of_ranks;             /* it asks who its ranks are: */
-    struct ranks_found *ranks; /* the answer; NULL: no memory; else for its program: */
-    struct seek_answer answer;
+    struct rootfs root;        /* whose descriptor is not used once nobody wants the answer */
+    struct ranks_found *ranks; /* the answer, of ranks; NULL: no memory */
+    struct seek_answer answer; /* of its program */
     size_t n;
     pid_t pid[];
 };
-STAILQ_HEAD(questions, question);
+
+/* A question that has not been answered yet. */
+struct pending {
+    TAILQ_ENTRY(pending) link;
+    struct hands_work *work;
+    struct seek_step step;
+    bool of_ranks; /* it asks who its ranks are; else for its program */
+};
 
 struct seeker {
     const struct rootfs *root;
-    bool running;         /* the worker, from the first question on */
-    bool refused;         /* there is no thread to be had: nobody looks */
-    struct worker worker; /* its mutex guards what follows */
-    struct questions asked, answered;
-    size_t waiting;
+    struct hands *hands;
+    TAILQ_HEAD(, pending) pending;
 };
 
 /* ---- the thread ---- */
@@ -129,18 +132,19 @@ static void hash_it(const struct rootfs *root, const struct worked *worked,
     file_close(fd);
 }
 
-/* Looks; without the mutex. */
-static void look(const struct rootfs *root, struct question *question)
+static void look(void *arg, struct hands_hand *hand)
 {
+    struct question *question = arg;
+    const struct rootfs *root = &question->root;
     struct worked *worked = calloc(question->n + 1, sizeof(*worked));
     size_t n = worked ? read_work(root, question, worked) : 0;
     const struct worked *most;
 
     if (n > LOOKED_AT)
         n = LOOKED_AT;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && hands_go_on(hand); i++)
         process_exe_read(root, worked[i].pid, worked[i].exe);
-    most = choose(worked, n);
+    most = hands_go_on(hand) ? choose(worked, n) : NULL;
     if (most) {
         snprintf(question->answer.exe, sizeof(question->answer.exe), "%s", most->exe);
         hash_it(root, most, question->answer.hash);
@@ -148,161 +152,164 @@ static void look(const struct rootfs *root, struct question *question)
     free(worked);
 }
 
-/* The thread: looks for one step after another. */
-static void look_for_all(void *arg)
+static void look_for_ranks(void *arg, struct hands_hand *hand)
 {
-    struct seeker *seeker = arg;
+    struct question *question = arg;
 
-    while (!seeker->worker.stopping) {
-        struct question *question = STAILQ_FIRST(&seeker->asked);
-
-        if (!question) {
-            worker_wait_until(&seeker->worker, INFINITY);
-            continue;
-        }
-        STAILQ_REMOVE_HEAD(&seeker->asked, link);
-        worker_unlock(&seeker->worker);
-        if (question->of_ranks)
-            question->ranks = ranks_look(seeker->root, question->pid, question->n);
-        else
-            look(seeker->root, question);
-        worker_lock(&seeker->worker);
-        STAILQ_INSERT_TAIL(&seeker->answered, question, link);
-        worker_changed(&seeker->worker);
-    }
+    if (hands_go_on(hand))
+        question->ranks = ranks_look(&question->root, question->pid, question->n);
 }
+
+static void question_free(void *arg)
+{
+    struct question *question = arg;
+
+    free(question->ranks);
+    free(question);
+}
+
+static const struct hands_task looking = {look, question_free},
+                               looking_for_ranks = {look_for_ranks, question_free};
 
 /* ---- the event loop's side ---- */
 
-struct seeker *seek_open(const struct rootfs *root)
+struct seeker *seek_open(const struct rootfs *root, double limit_s)
 {
+    const struct hands_limits limits = {limit_s, HANDS_HUNG_MAX, HANDS_HUNG_USER_MAX};
     struct seeker *seeker = calloc(1, sizeof(*seeker));
 
     if (!seeker)
         return NULL;
     seeker->root = root;
-    STAILQ_INIT(&seeker->asked);
-    STAILQ_INIT(&seeker->answered);
-    return seeker;
+    TAILQ_INIT(&seeker->pending);
+    seeker->hands = hands_open("look who uses the CPUs of batch scripts", &limits);
+    if (seeker->hands)
+        return seeker;
+    free(seeker);
+    return NULL;
 }
 
-/* Starts the thread, once. */
-static bool runs(struct seeker *seeker)
+static void forget(struct seeker *seeker, struct pending *pending)
 {
-    struct berth_error err;
-
-    if (seeker->running || seeker->refused)
-        return seeker->running;
-    seeker->running = worker_open(&seeker->worker, look_for_all, seeker, &err) == 0;
-    seeker->refused = !seeker->running;
-    if (seeker->refused)
-        log_warn("which programs use the CPUs of batch scripts is not looked for: %s", err.text);
-    return seeker->running;
-}
-
-static void drop_all(struct questions *questions)
-{
-    struct question *question;
-
-    while ((question = STAILQ_FIRST(questions))) {
-        STAILQ_REMOVE_HEAD(questions, link);
-        free(question->ranks);
-        free(question);
-    }
+    TAILQ_REMOVE(&seeker->pending, pending, link);
+    free(pending);
 }
 
 void seek_close(struct seeker *seeker)
 {
-    if (!seeker || (seeker->running && !worker_close(&seeker->worker)))
+    struct pending *pending;
+
+    if (!seeker)
         return;
-    drop_all(&seeker->asked);
-    drop_all(&seeker->answered);
+    while ((pending = TAILQ_FIRST(&seeker->pending))) {
+        hands_drop(seeker->hands, pending->work);
+        forget(seeker, pending);
+    }
+    hands_close(seeker->hands);
     free(seeker);
 }
 
-/* Has a question wait for the thread, which takes it over. */
-static bool put(struct seeker *seeker, struct question *question)
+/* May one more of that user's wait for the thread? */
+static bool has_room(const struct seeker *seeker, uint32_t user)
 {
-    bool asked;
+    const struct pending *pending;
+    size_t all = 0, theirs = 0;
 
-    worker_lock(&seeker->worker);
-    asked = seeker->waiting < SEEK_WAITING;
-    if (asked) {
-        STAILQ_INSERT_TAIL(&seeker->asked, question, link);
-        seeker->waiting++;
-        worker_changed(&seeker->worker);
+    TAILQ_FOREACH(pending, &seeker->pending, link)
+    {
+        all++;
+        theirs += pending->step.user == user;
     }
-    worker_unlock(&seeker->worker);
-    if (!asked)
-        free(question);
-    return asked;
+    return all < SEEK_WAITING && theirs < SEEK_WAITING_USER;
 }
 
-static bool ask_about(struct seeker *seeker, uint64_t serial, bool ranks, const pid_t *pid,
-                      size_t n)
+static struct question *question_new(const struct seeker *seeker, const pid_t *pid, size_t n)
 {
-    struct question *question =
-        runs(seeker) ? calloc(1, sizeof(*question) + n * sizeof(*pid)) : NULL;
+    struct question *question = calloc(1, sizeof(*question) + n * sizeof(*pid));
 
     if (!question)
-        return false;
-    question->answer.serial = serial;
-    question->of_ranks = ranks;
+        return NULL;
+    question->root = *seeker->root;
     question->n = n;
     if (n)
         memcpy(question->pid, pid, n * sizeof(*pid));
-    return put(seeker, question);
-}
-
-bool seek_ask(struct seeker *seeker, uint64_t serial, const pid_t *pid, size_t n)
-{
-    return ask_about(seeker, serial, false, pid, n < SEEK_PROCESSES ? n : SEEK_PROCESSES);
-}
-
-bool seek_ask_ranks(struct seeker *seeker, uint64_t serial, const pid_t *pid, size_t n)
-{
-    return ask_about(seeker, serial, true, pid, n < SEEK_RANKS_OF ? n : SEEK_RANKS_OF);
-}
-
-/* Takes the first answer of that kind out of the list; NULL: there is none. */
-static struct question *take_answered(struct seeker *seeker, bool of_ranks)
-{
-    struct question *question = NULL;
-
-    if (!seeker->running)
-        return NULL;
-    worker_lock(&seeker->worker);
-    STAILQ_FOREACH(question, &seeker->answered, link)
-    if (question->of_ranks == of_ranks)
-        break;
-    if (question) {
-        STAILQ_REMOVE(&seeker->answered, question, question, link);
-        seeker->waiting--;
-    }
-    worker_unlock(&seeker->worker);
     return question;
+}
+
+static bool ask_about(struct seeker *seeker, struct seek_step step, bool ranks, const pid_t *pid,
+                      size_t n)
+{
+    struct pending *pending = has_room(seeker, step.user) ? calloc(1, sizeof(*pending)) : NULL;
+    struct question *question = pending ? question_new(seeker, pid, n) : NULL;
+
+    if (question)
+        pending->work =
+            hands_put(seeker->hands, step.user, ranks ? &looking_for_ranks : &looking, question);
+    if (!question || !pending->work) {
+        free(pending);
+        return false;
+    }
+    pending->step = step;
+    pending->of_ranks = ranks;
+    TAILQ_INSERT_TAIL(&seeker->pending, pending, link);
+    return true;
+}
+
+bool seek_ask(struct seeker *seeker, struct seek_step step, const pid_t *pid, size_t n)
+{
+    return ask_about(seeker, step, false, pid, n < SEEK_PROCESSES ? n : SEEK_PROCESSES);
+}
+
+bool seek_ask_ranks(struct seeker *seeker, struct seek_step step, const pid_t *pid, size_t n)
+{
+    return ask_about(seeker, step, true, pid, n < SEEK_RANKS_OF ? n : SEEK_RANKS_OF);
+}
+
+/* Takes the first answer of that kind; *question: what was found, or NULL. */
+static bool take_answered(struct seeker *seeker, bool of_ranks, struct seek_answer *answer,
+                          struct question **question)
+{
+    struct pending *pending;
+    enum hands_state state = HANDS_WAIT;
+
+    TAILQ_FOREACH(pending, &seeker->pending, link)
+    if (pending->of_ranks == of_ranks &&
+        (state = hands_look(seeker->hands, pending->work)) != HANDS_WAIT)
+        break;
+    if (!pending)
+        return false;
+    *question = state == HANDS_DONE ? hands_take(seeker->hands, pending->work) : NULL;
+    if (!*question)
+        hands_drop(seeker->hands, pending->work);
+    if (*question)
+        *answer = (*question)->answer;
+    else
+        answer->exe[0] = answer->hash[0] = '\0';
+    answer->serial = pending->step.serial;
+    answer->state = state;
+    forget(seeker, pending);
+    return true;
 }
 
 bool seek_take(struct seeker *seeker, struct seek_answer *answer)
 {
-    struct question *question = take_answered(seeker, false);
+    struct question *question;
 
-    if (question)
-        *answer = question->answer;
+    if (!take_answered(seeker, false, answer, &question))
+        return false;
     free(question);
-    return question != NULL;
+    return true;
 }
 
-bool seek_take_ranks(struct seeker *seeker, uint64_t *serial, struct ranks_found **found)
+bool seek_take_ranks(struct seeker *seeker, struct seek_answer *answer, struct ranks_found **found)
 {
-    struct question *question = take_answered(seeker, true);
+    struct question *question;
 
-    if (question) {
-        *serial = question->answer.serial;
-        *found = question->ranks;
-    }
+    if (!take_answered(seeker, true, answer, &question))
+        return false;
+    *found = question ? question->ranks : NULL;
     free(question);
-    return question != NULL;
+    return true;
 }
 
 /* ---- the stage ---- */
@@ -314,7 +321,23 @@ static bool is_due(const struct step *step, const struct windows *windows)
     const struct wire_register *request = &step->request;
 
     return request->by_cpu && !request->options.tag[0] && windows_have(windows, step) &&
-           !step->seek.asked && !step->seek.mixed;
+           !step->seek.asked && !step->seek.mixed &&
+           step->seek.looked != HANDS_HUNG;
+}
+
+struct seek_step seek_step(const struct step *step)
+{
+    return (struct seek_step){step->serial, step->request.uid};
+}
+
+void seek_said(struct step *step, enum hands_state *looked, enum hands_state state,
+               const char *what)
+{
+    if (state == HANDS_HUNG)
+        log_warn("step %u.%u: a thread that looked for %s does not come back: nobody looks any "
+                 "more",
+                 step->request.id.job, step->request.id.step, what);
+    *looked = state;
 }
 
 /* Asks; the longer the answers are the same, the less often. */
@@ -329,7 +352,7 @@ static void ask(struct packer *packer, struct step *step)
     }
     if (enforce_step_pids(&packer->enforce, &step->body, &pid, &n) < 0)
         return;
-    step->seek.asked = seek_ask(packer->seeker, step->serial, pid, n);
+    step->seek.asked = seek_ask(packer->seeker, seek_step(step), pid, n);
     free(pid);
     if (step->seek.asked && packer->wake)
         packer->wake(packer->wake_arg, SOON_S);
@@ -373,6 +396,7 @@ static void hear(struct packer *packer, struct step *step, const struct seek_ans
     const char *tail = tail_of(answer->exe);
 
     seek->asked = false;
+    seek_said(step, &seek->looked, answer->state, "its program");
     if (!answer->exe[0])
         return;
     if (strcmp(seek->seen, tail) != 0) {
@@ -407,7 +431,7 @@ void seek_turn(struct packer *packer, const struct windows *windows)
 static int open_seeker(struct packer *packer, struct berth_error *err)
 {
     (void)err;
-    packer->seeker = seek_open(&packer->root);
+    packer->seeker = seek_open(&packer->root, SEEK_LIMIT_S);
     return 0;
 }
 

@@ -22,6 +22,7 @@
 
 #include "models/numa/numem.h"
 #include "models/online/opticore.h"
+#include "packer/base/hands.h"
 #include "packer/base/json_fields.h"
 #include "packer/conf/conf.h"
 #include "packer/energy/energy.h"
@@ -72,10 +73,11 @@ struct step_profile {
 
 /* Who uses its CPUs, where the command line does not tell (observe/seek.h). */
 struct step_seek {
-    bool asked;           /* somebody is looking */
-    bool found, mixed;    /* it is known; several programs took turns: it is none */
-    unsigned rest, apart; /* windows until the next look, and between the last two */
-    char seen[128];       /* the end of the path that was found last */
+    bool asked;              /* somebody is looking */
+    enum hands_state looked; /* how the last look ended; HANDS_HUNG: there is no other one */
+    bool found, mixed;       /* it is known; several programs took turns: it is none */
+    unsigned rest, apart;    /* windows until the next look, and between the last two */
+    char seen[128];          /* the end of the path that was found last */
 };
 
 /* A rank of an MPI program that a launcher has started in the step. */
@@ -89,11 +91,12 @@ struct step_rank {
 
 /* Its ranks, where launchers start some in it (observe/ranks.h). */
 struct step_ranks {
-    bool asked;                       /* somebody is looking: */
-    double asked_s;                   /* since then (CLOCK_MONOTONIC); */
-    double due_s;                     /* when the next look is due */
-    double apart_s;                   /* between two looks, while there is no rank */
-    uint64_t heard;                   /* looks that have told something */
+    bool asked;              /* somebody is looking: */
+    enum hands_state looked; /* how the last look ended; HANDS_HUNG: there is no other one */
+    double asked_s;          /* since then (CLOCK_MONOTONIC); */
+    double due_s;            /* when the next look is due */
+    double apart_s;          /* between two looks, while there is no rank */
+    uint64_t heard;          /* looks that have told something */
     char launcher[STEP_LAUNCHER_MAX]; /* who has started them; "": there is none */
     struct wire_calls calls;          /* what their executables say of themselves */
     size_t n;

@@ -40,6 +40,7 @@ unit_programs = \
 	tests/unit/base/test_cpus \
 	tests/unit/base/test_error \
 	tests/unit/base/test_file \
+	tests/unit/base/test_hands \
 	tests/unit/base/test_json \
 	tests/unit/base/test_json_asked \
 	tests/unit/base/test_json_fields \

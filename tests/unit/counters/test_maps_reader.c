@@ -17,10 +17,11 @@
 #include <cmocka.h>
 
 #include "packer/base/clock.h"
-#include "packer/base/worker.h"
+#include "packer/base/hands.h"
 #include "tests/unit/common/folder.h"
 
-#define LIMIT_S 0.05
+#define LIMIT_S 0.3
+#define USER 1000
 #define LONG_S 600.
 
 struct box {
@@ -91,17 +92,17 @@ static void let_go(int fd)
     assert_int_equal(close(fd), 0);
 }
 
-static struct maps_ask *ask(struct box *box, pid_t one, pid_t two)
+static struct hands_work *ask(struct box *box, pid_t one, pid_t two)
 {
     pid_t pid[] = {one, two};
-    struct maps_ask *ask = maps_reader_ask(box->reader, pid, two ? 2 : 1);
+    struct hands_work *ask = maps_reader_ask(box->reader, USER, pid, two ? 2 : 1);
 
     assert_non_null(ask);
     return ask;
 }
 
 /* Waits for the answer. */
-static enum maps_answer answer(struct box *box, struct maps_ask *ask, struct memory_nodes *nodes)
+static enum maps_answer answer(struct box *box, struct hands_work *ask, struct memory_nodes *nodes)
 {
     enum maps_answer answer;
 
@@ -123,7 +124,7 @@ static void test_reads(void **state)
 {
     struct box *box = open_box(LONG_S);
     struct memory_nodes nodes;
-    struct maps_ask *first, *second;
+    struct hands_work *first, *second;
 
     (void)state;
     first = ask(box, 1, 2);
@@ -146,7 +147,7 @@ static void test_one_hangs(void **state)
 {
     struct box *box = open_box(LIMIT_S);
     struct memory_nodes nodes;
-    struct maps_ask *stuck, *other;
+    struct hands_work *stuck, *other;
     int fd = make_fifo(box, 7);
 
     (void)state;
@@ -169,9 +170,11 @@ static void test_dropped(void **state)
 {
     struct box *box = open_box(LIMIT_S);
     int fd = make_fifo(box, 7);
+    struct hands_work *stuck = ask(box, 7, 0);
 
     (void)state;
-    maps_reader_drop(box->reader, ask(box, 7, 0));
+    wait_for_reader(fd);
+    maps_reader_drop(box->reader, stuck);
     assert_one_reads(box);
     assert_int_equal(maps_reader_hung(box->reader), 1);
     maps_reader_close(box->reader);
@@ -179,28 +182,26 @@ static void test_dropped(void **state)
     close_box(box);
 }
 
-/* So many threads hang that nobody is asked, until one of them comes back. */
+/* So many threads hang for one user that nobody is asked for him, until one of them comes back. */
 static void test_all_hang(void **state)
 {
     struct box *box = open_box(LIMIT_S);
     struct memory_nodes nodes;
-    struct maps_ask *last;
-    int fd[MAPS_READER_HUNG_MAX];
+    int fd[HANDS_HUNG_USER_MAX];
 
     (void)state;
-    for (int i = 0; i < MAPS_READER_HUNG_MAX; i++) {
+    for (int i = 0; i < HANDS_HUNG_USER_MAX; i++) {
         fd[i] = make_fifo(box, 11 + i);
         assert_int_equal(answer(box, ask(box, 11 + i, 0), &nodes), MAPS_HUNG);
     }
-    assert_int_equal(maps_reader_hung(box->reader), MAPS_READER_HUNG_MAX);
-    last = ask(box, 1, 0);
-    assert_int_equal(maps_reader_take(box->reader, last, &nodes), MAPS_UNKNOWN);
+    assert_int_equal(maps_reader_hung(box->reader), HANDS_HUNG_USER_MAX);
+    assert_int_equal(answer(box, ask(box, 1, 0), &nodes), MAPS_REFUSED);
     let_go(fd[0]);
-    while (maps_reader_hung(box->reader) == MAPS_READER_HUNG_MAX)
+    while (maps_reader_hung(box->reader) == HANDS_HUNG_USER_MAX)
         nanosleep(&(struct timespec){0, 1000 * 1000}, NULL);
     assert_one_reads(box);
     maps_reader_close(box->reader);
-    for (int i = 1; i < MAPS_READER_HUNG_MAX; i++)
+    for (int i = 1; i < HANDS_HUNG_USER_MAX; i++)
         let_go(fd[i]);
     close_box(box);
 }
@@ -210,10 +211,11 @@ static void test_closes(void **state)
 {
     struct box *box = open_box(LONG_S);
     int fd = make_fifo(box, 7);
+    struct hands_work *stuck = ask(box, 7, 0);
 
     (void)state;
-    maps_reader_drop(box->reader, ask(box, 7, 0));
     wait_for_reader(fd);
+    maps_reader_drop(box->reader, stuck);
     maps_reader_close(box->reader);
     let_go(fd);
     close_box(box);

@@ -20,6 +20,9 @@
 #include "packer/system/rootfs.h"
 #include "tests/unit/common/folder.h"
 
+#define USER 1000
+#define LONG_S 600.
+
 struct scene {
     struct rootfs root;
     struct seeker *seeker;
@@ -35,7 +38,7 @@ static int setup(void **state)
     folder_new(scene->folder, sizeof(scene->folder), "test-seek");
     if (rootfs_open(&scene->root, "/", NULL) < 0)
         return -1;
-    scene->seeker = seek_open(&scene->root);
+    scene->seeker = seek_open(&scene->root, LONG_S);
     *state = scene;
     return scene->seeker ? 0 : -1;
 }
@@ -93,10 +96,11 @@ static struct seek_answer ask(struct scene *scene)
 {
     struct seek_answer answer;
 
-    assert_true(seek_ask(scene->seeker, 7, scene->pid, scene->n));
+    assert_true(seek_ask(scene->seeker, (struct seek_step){7, USER}, scene->pid, scene->n));
     while (!seek_take(scene->seeker, &answer))
         usleep(1000);
     assert_int_equal(answer.serial, 7);
+    assert_int_equal(answer.state, HANDS_DONE);
     return answer;
 }
 
@@ -183,14 +187,18 @@ static void test_bound(void **state)
     for (size_t i = 0; i < SEEK_PROCESSES + 10; i++)
         many[i] = INT32_MAX - (pid_t)i;
     for (size_t i = 0; i < 4 * SEEK_WAITING; i++) /* those that are answered wait to be taken */
-        asked += seek_ask(scene->seeker, i, many, SEEK_PROCESSES + 10);
+        asked += seek_ask(scene->seeker, (struct seek_step){i, USER}, many, SEEK_PROCESSES + 10);
+    assert_int_equal(asked, SEEK_WAITING_USER);
+    for (size_t i = 0; i < SEEK_WAITING; i++) /* another user has room */
+        asked += seek_ask(scene->seeker, (struct seek_step){i, USER + 1}, many, 1);
     assert_int_equal(asked, SEEK_WAITING);
+    assert_false(seek_ask(scene->seeker, (struct seek_step){1, USER + 2}, many, 1));
     while (answered < asked)
         if (seek_take(scene->seeker, &answer))
             answered++;
         else
             usleep(1000);
-    assert_true(seek_ask(scene->seeker, 1, many, 1));
+    assert_true(seek_ask(scene->seeker, (struct seek_step){1, USER}, many, 1));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
