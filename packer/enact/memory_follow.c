@@ -256,7 +256,10 @@ static void take_progress(const struct packer *packer, struct step *step)
 
 static int put(const struct packer *packer, const struct step *step, struct leaving *leaving)
 {
-    struct memory_job job = {.id = step->request.id, .from = leaving->from, .to = leaving->others};
+    struct memory_job job = {.id = step->request.id,
+                             .user = step->request.uid,
+                             .from = leaving->from,
+                             .to = leaving->others};
     struct memory_finder finder = {find_leaving, leaving_free, leaving};
 
     return memory_mover_put(packer->mover, &job, &finder);

@@ -71,7 +71,8 @@ int deal_job_put(struct packer *packer, const struct step *step, enum memory_way
 {
     struct dealt_step *dealt = dealt_new(packer, step, to);
     struct memory_finder finder = {find_processes, dealt_free, dealt};
-    struct memory_job job = {.id = step->request.id, .way = way, .to = *to};
+    struct memory_job job = {
+        .id = step->request.id, .user = step->request.uid, .way = way, .to = *to};
 
     if (!dealt)
         return -1;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* mover - see mover.h
+ *
+ * A job belongs to the thread that does it (base/hands.h). The event loop looks at how far it is
+ * under the hands' lock, as long as it was not given up. */
 #include "packer/memory/mover.h"
 
 #include <errno.h>
@@ -9,88 +13,81 @@
 #include <sys/queue.h>
 
 #include "packer/base/clock.h"
+#include "packer/base/hands.h"
 #include "packer/base/log.h"
-#include "packer/base/worker.h"
 
-enum state { WAITING, RUNNING, DONE };
-
-struct entry {
-    TAILQ_ENTRY(entry) link;
+/* A job, as a thread has it. */
+struct errand {
+    struct memory_mover *mover;
     struct memory_job job;
     struct memory_finder finder;
-    struct memory_progress progress;
-    enum state state;
-    bool dropped; /* not in the list any more: the thread, which has it in hand, frees it */
+    struct memory_progress progress; /* under the lock */
 };
-TAILQ_HEAD(entries, entry);
+
+/* The same, as the event loop knows it. */
+struct entry {
+    TAILQ_ENTRY(entry) link;
+    struct wire_step_id id;
+    struct hands_work *work;         /* NULL: it is over */
+    const struct errand *errand;     /* while there is work */
+    struct memory_progress progress; /* as it was seen last */
+};
 
 struct memory_mover {
     struct memory_system system;
-    struct worker worker;
-    double rate;            /* bytes per second; under the worker's mutex */
-    struct entries entries; /* one for a step, in order of arrival; under the worker's mutex */
+    struct hands *hands;
+    double rate;                 /* bytes per second; under the lock */
+    TAILQ_HEAD(, entry) entries; /* one for a step, in order of arrival */
 };
 
-static void entry_free(struct entry *entry)
+static void errand_free(void *arg)
 {
-    free(entry->job.process);
-    memory_origin_release(entry->job.origin);
-    if (entry->finder.release)
-        entry->finder.release(entry->finder.arg);
-    free(entry);
+    struct errand *errand = arg;
+
+    free(errand->job.process);
+    memory_origin_release(errand->job.origin);
+    if (errand->finder.release)
+        errand->finder.release(errand->finder.arg);
+    free(errand);
 }
 
 /* ---- the thread ---- */
 
 /* Who paces the job in hand. */
 struct pacer {
-    struct memory_mover *mover;
-    struct entry *entry;
+    struct errand *errand;
+    struct hands_hand *hand;
     double began_s; /* the chunk before this one */
 };
 
-/* Wait until the last chunk's share of time has passed; false when nothing is to follow. */
+/* Waits until the last chunk's share of time has passed; false when nothing is to follow. */
 static bool pace(void *arg, const struct memory_progress *progress, double wait_s)
 {
     struct pacer *pacer = arg;
-    struct worker *worker = &pacer->mover->worker;
-    struct memory_progress *before = &pacer->entry->progress;
-    double bytes = progress->moved + progress->failed;
-    bool go_on;
+    struct memory_mover *mover = pacer->errand->mover;
+    struct memory_progress *before = &pacer->errand->progress;
+    double bytes;
 
-    worker_lock(worker);
-    bytes -= before->moved + before->failed;
+    if (!progress)
+        return hands_go_on(pacer->hand);
+    hands_lock(mover->hands);
+    bytes = progress->moved + progress->failed - before->moved - before->failed;
     *before = *progress;
-    while ((go_on = !worker->stopping && !pacer->entry->dropped) &&
-           worker_wait_until(worker, pacer->began_s + fmax(bytes / pacer->mover->rate, wait_s)))
+    while (hands_rest(pacer->hand, pacer->began_s + fmax(bytes / mover->rate, wait_s)))
         ;
-    worker_unlock(worker);
+    hands_unlock(mover->hands);
     pacer->began_s = clock_s();
-    return go_on;
+    return hands_go_on(pacer->hand);
 }
 
-/* The next job, waited for; NULL at the end. The mutex is held. */
-static struct entry *wait_for_job(struct memory_mover *mover)
+/* Does a job, without the lock. */
+static void work(struct errand *errand, struct hands_hand *hand, struct memory_progress *progress)
 {
-    struct entry *entry;
+    struct pacer pacer = {errand, hand, clock_s()};
+    struct memory_finder *finder = &errand->finder;
 
-    while (!mover->worker.stopping) {
-        TAILQ_FOREACH(entry, &mover->entries, link)
-        if (entry->state == WAITING)
-            return entry;
-        worker_wait_until(&mover->worker, INFINITY);
-    }
-    return NULL;
-}
-
-/* Does a job, without the mutex. */
-static void work(struct memory_mover *mover, struct entry *entry, struct memory_progress *progress)
-{
-    struct pacer pacer = {mover, entry, clock_s()};
-    struct memory_finder *finder = &entry->finder;
-
-    if (!finder->find || finder->find(finder->arg, &entry->job) == 0) {
-        memory_pages_move(&mover->system, &entry->job, pace, &pacer, progress);
+    if (!finder->find || finder->find(finder->arg, &errand->job) == 0) {
+        memory_pages_move(&errand->mover->system, &errand->job, pace, &pacer, progress);
         return;
     }
     *progress = (struct memory_progress){.bytes = NAN};
@@ -98,152 +95,181 @@ static void work(struct memory_mover *mover, struct entry *entry, struct memory_
              strerror(errno));
 }
 
-static void run(void *arg)
+static void run(void *arg, struct hands_hand *hand)
 {
-    struct memory_mover *mover = arg;
-    struct entry *entry;
+    struct errand *errand = arg;
+    struct memory_progress progress;
 
-    while ((entry = wait_for_job(mover))) {
-        struct memory_progress progress;
-
-        entry->state = RUNNING;
-        worker_unlock(&mover->worker);
-        work(mover, entry, &progress);
-        worker_lock(&mover->worker);
-        entry->progress = progress;
-        entry->state = DONE;
-        worker_changed(&mover->worker);
-        if (entry->dropped)
-            entry_free(entry);
-    }
+    work(errand, hand, &progress);
+    hands_lock(errand->mover->hands);
+    errand->progress = progress;
+    hands_unlock(errand->mover->hands);
 }
+
+static const struct hands_task moving = {run, errand_free};
 
 /* ---- the event loop's side ---- */
 
 struct memory_mover *memory_mover_open(const struct memory_system *system, double rate)
 {
+    const struct hands_limits limits = {system->limit_s, HANDS_HUNG_MAX, HANDS_HUNG_USER_MAX};
     struct memory_mover *mover = calloc(1, sizeof(*mover));
-    struct berth_error err;
 
     if (!mover)
         return NULL;
     mover->system = *system;
     mover->rate = rate;
     TAILQ_INIT(&mover->entries);
-    if (worker_open(&mover->worker, run, mover, &err) == 0)
+    mover->hands = hands_open("move memory", &limits);
+    if (mover->hands)
         return mover;
-    log_warn("memory does not follow: %s", err.text);
     free(mover);
     return NULL;
 }
 
 void memory_mover_pace(struct memory_mover *mover, double rate)
 {
-    worker_lock(&mover->worker);
+    hands_lock(mover->hands);
     mover->rate = rate;
-    worker_changed(&mover->worker);
-    worker_unlock(&mover->worker);
+    hands_changed(mover->hands);
+    hands_unlock(mover->hands);
 }
 
-/* Unlink it; the thread's own is freed by the thread. The mutex is held. */
 static void drop(struct memory_mover *mover, struct entry *entry)
 {
     TAILQ_REMOVE(&mover->entries, entry, link);
-    if (entry->state != RUNNING) {
-        entry_free(entry);
-        return;
-    }
-    entry->dropped = true;
-    worker_changed(&mover->worker);
+    hands_drop(mover->hands, entry->work);
+    free(entry);
 }
 
-/* One chunk may hang, waiting for a disk or for a great page. */
+/* One chunk may hang, waiting for a disk, for a great page or for the process. */
 void memory_mover_close(struct memory_mover *mover)
 {
     struct entry *entry;
 
-    if (!mover || !worker_close(&mover->worker))
+    if (!mover)
         return;
     while ((entry = TAILQ_FIRST(&mover->entries)))
         drop(mover, entry);
-    free(mover);
+    if (hands_close(mover->hands))
+        free(mover);
 }
 
-/* The step's job, or NULL. The mutex is held. */
+/* The step's job, or NULL. */
 static struct entry *find(const struct memory_mover *mover, struct wire_step_id id)
 {
     struct entry *entry;
 
     TAILQ_FOREACH(entry, &mover->entries, link)
-    if (entry->job.id.job == id.job && entry->job.id.step == id.step)
+    if (entry->id.job == id.job && entry->id.step == id.step)
         return entry;
     return NULL;
+}
+
+static struct errand *errand_new(struct memory_mover *mover, const struct memory_job *job,
+                                 const struct memory_finder *finder)
+{
+    struct errand *errand = calloc(1, sizeof(*errand));
+
+    if (!errand) {
+        free(job->process);
+        memory_origin_release(job->origin);
+        if (finder && finder->release)
+            finder->release(finder->arg);
+        return NULL;
+    }
+    errand->mover = mover;
+    errand->job = *job;
+    if (finder)
+        errand->finder = *finder;
+    errand->progress.bytes = NAN;
+    return errand;
 }
 
 int memory_mover_put(struct memory_mover *mover, const struct memory_job *job,
                      const struct memory_finder *finder)
 {
-    struct entry *entry = calloc(1, sizeof(*entry)), *older;
+    struct errand *errand = errand_new(mover, job, finder);
+    struct entry *entry = errand ? calloc(1, sizeof(*entry)) : NULL, *older;
 
     if (!entry) {
-        free(job->process);
-        memory_origin_release(job->origin);
-        if (finder && finder->release)
-            finder->release(finder->arg);
+        if (errand)
+            errand_free(errand);
         return -1;
     }
-    entry->job = *job;
-    if (finder)
-        entry->finder = *finder;
-    entry->progress.bytes = NAN;
-    worker_lock(&mover->worker);
     older = find(mover, job->id);
     if (older)
         drop(mover, older);
+    entry->id = job->id;
+    entry->progress = errand->progress;
+    entry->errand = errand;
+    entry->work = hands_put(mover->hands, job->user, &moving, errand);
+    if (!entry->work) {
+        free(entry);
+        return -1;
+    }
     TAILQ_INSERT_TAIL(&mover->entries, entry, link);
-    worker_changed(&mover->worker);
-    worker_unlock(&mover->worker);
     return 0;
 }
 
 void memory_mover_drop(struct memory_mover *mover, struct wire_step_id id)
 {
-    struct entry *entry;
+    struct entry *entry = find(mover, id);
 
-    worker_lock(&mover->worker);
-    entry = find(mover, id);
     if (entry)
         drop(mover, entry);
-    worker_unlock(&mover->worker);
+}
+
+/* It was given up, or nobody may try. */
+static void fail(struct memory_mover *mover, struct entry *entry, enum hands_state state)
+{
+    hands_drop(mover->hands, entry->work);
+    snprintf(entry->progress.why, sizeof(entry->progress.why), "%s",
+             state == HANDS_HUNG ? "a process of it lets nobody look at its memory"
+                                 : "threads hang that move memory: of its user, or too many");
+    if (state == HANDS_HUNG)
+        log_warn("step %u.%u: its memory does not follow: %s", entry->id.job, entry->id.step,
+                 entry->progress.why);
+}
+
+/* Sees how far it is. */
+static void see(struct memory_mover *mover, struct entry *entry)
+{
+    enum hands_state state = entry->work ? hands_look(mover->hands, entry->work) : HANDS_DONE;
+
+    if (!entry->work)
+        return;
+    if (state == HANDS_WAIT || state == HANDS_DONE) {
+        hands_lock(mover->hands);
+        entry->progress = entry->errand->progress;
+        hands_unlock(mover->hands);
+    }
+    if (state == HANDS_WAIT)
+        return;
+    if (state == HANDS_DONE)
+        errand_free(hands_take(mover->hands, entry->work));
+    else
+        fail(mover, entry, state);
+    entry->work = NULL;
 }
 
 bool memory_mover_look(struct memory_mover *mover, struct wire_step_id id,
                        struct memory_progress *progress, bool *running)
 {
-    struct entry *entry;
+    struct entry *entry = find(mover, id);
 
-    worker_lock(&mover->worker);
-    entry = find(mover, id);
-    if (entry) {
-        *progress = entry->progress;
-        *running = entry->state != DONE;
-    }
-    worker_unlock(&mover->worker);
-    return entry != NULL;
-}
-
-/* The mutex is held. */
-static bool is_under_way(const struct memory_mover *mover, struct wire_step_id id)
-{
-    const struct entry *entry = find(mover, id);
-
-    return entry && entry->state != DONE;
+    if (!entry)
+        return false;
+    see(mover, entry);
+    *progress = entry->progress;
+    *running = entry->work != NULL;
+    return true;
 }
 
 void memory_mover_wait(struct memory_mover *mover, struct wire_step_id id, double until_s)
 {
-    worker_lock(&mover->worker);
-    while (is_under_way(mover, id) && worker_wait_until(&mover->worker, until_s))
-        ;
-    worker_unlock(&mover->worker);
+    const struct entry *entry = find(mover, id);
+
+    if (entry && entry->work)
+        hands_wait(mover->hands, entry->work, until_s);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* mover - has a step's pages follow it to another NUMA node, while berthd does something else.
  *
- * A thread of its own moves them, one step after another, in small chunks (memory/pages.h) and not
+ * A thread moves them, one step after another, in small chunks (memory/pages.h) and not
  * faster than memory_rate of berth.conf. A step that ends or moves once more is not followed any
- * further; what was moved is where it is. The kernel's own way, cpuset.memory_migrate of cgroup v1
+ * further; what was moved is where it is. A process can hold up who looks at its memory: a thread
+ * that hangs for limit_s of the memory_system is given up, and the next step has another one
+ * (base/hands.h). The kernel's own way, cpuset.memory_migrate of cgroup v1
  * and cpuset.mems of v2, moves everything inside the write(2): berth writes neither. */
 #ifndef BERTH_MEMORY_MOVER_H
 #define BERTH_MEMORY_MOVER_H
@@ -28,15 +30,15 @@ struct step_memory {
 
 struct memory_mover;
 
-/* Starts one; rate in bytes per second, > 0. NULL (and a line in the log) when there is no thread
- * to be had. The system's root must stay. */
+/* Makes one, whose thread starts with the first job; rate in bytes per second, > 0. NULL for want
+ * of memory. The system's root must stay. */
 struct memory_mover *memory_mover_open(const struct memory_system *system, double rate);
 
 /* Goes on at another rate, in bytes per second, > 0 (INFINITY: as fast as it can be); also with
  * what is under way. */
 void memory_mover_pace(struct memory_mover *mover, double rate);
 
-/* Stops with the present chunk. NULL is fine. */
+/* Stops with the present chunk; one that hangs is left alone. NULL is fine. */
 void memory_mover_close(struct memory_mover *mover);
 
 /* Lists the processes of a job when its turn comes, into job->process (from malloc) and job->n, in
@@ -59,8 +61,8 @@ void memory_mover_drop(struct memory_mover *mover, struct wire_step_id id);
 bool memory_mover_look(struct memory_mover *mover, struct wire_step_id id,
                        struct memory_progress *progress, bool *running);
 
-/* Waits until the step has no job under way or waiting, or until the time until_s
- * (CLOCK_MONOTONIC). */
+/* Waits until the step has no job under way or waiting (one that hangs is none), or until the time
+ * until_s (CLOCK_MONOTONIC). */
 void memory_mover_wait(struct memory_mover *mover, struct wire_step_id id, double until_s);
 
 #endif

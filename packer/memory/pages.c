@@ -51,7 +51,8 @@ static long call_kernel(void *arg, pid_t pid, size_t count, void *const *page, c
 
 struct memory_system memory_system(const struct rootfs *root)
 {
-    return (struct memory_system){.root = root, .move_pages = call_kernel};
+    return (struct memory_system){
+        .root = root, .move_pages = call_kernel, .limit_s = MEMORY_LIMIT_S};
 }
 
 static enum end stop(struct work *work, const char *why)
@@ -431,6 +432,8 @@ static enum end one_pass(struct work *work, struct memory_ranges *ranges)
     work->progress->bytes = work->progress->moved + work->progress->failed;
     for (size_t p = 0; p < job->n; p++) {
         ranges[p].n = 0;
+        if (!work->pace(work->arg, NULL, 0))
+            return STOP;
         if (find_ranges(work, &job->process[p], &ranges[p]) < 0)
             return stop(work, "out of memory");
     }

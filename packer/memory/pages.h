@@ -27,6 +27,7 @@
 #include "packer/wire/wire.h"
 
 #define MEMORY_CHUNK_BYTES ((size_t)4 << 20) /* that are moved in one go; or one greater page */
+#define MEMORY_LIMIT_S 60.
 #define MEMORY_TRIES 3
 #define MEMORY_PASSES 10
 #define MEMORY_PASS_S 1 /* between two of them */
@@ -38,6 +39,7 @@ struct memory_system {
     long (*move_pages)(void *arg, pid_t pid, size_t count, void *const *page, const int *node,
                        int *status, int flags);
     void *arg;
+    double limit_s; /* a call that has not come back by then hangs */
 };
 
 /* Returns the one of this machine, with its files below root. */
@@ -59,6 +61,7 @@ enum memory_way {
 
 struct memory_job {
     struct wire_step_id id;
+    uint32_t user;
     enum memory_way way;
     struct memory_origin *origin; /* NULL with MEMORY_FOLLOW; the job's own reference */
     struct cpus from;             /* nodes that are left; else all whose pages are meant */
@@ -76,7 +79,8 @@ struct memory_progress {
 };
 
 /* Moves what is to be moved. `pace` (with its arg) is called before each chunk with what was done
- * so far, and waits for wait_s at least; false ends it all. Returns when everything was tried,
+ * so far, and waits for wait_s at least, and with NULL before a process's maps are read; false ends
+ * it all. Returns when everything was tried,
  * progress filled in. */
 typedef bool memory_pace(void *arg, const struct memory_progress *progress, double wait_s);
 void memory_pages_move(const struct memory_system *system, const struct memory_job *job,

@@ -154,8 +154,8 @@ struct numa_box *numa_box_open(int nodes)
     }
     sem_init(&box->come, 0, 0);
     sem_init(&box->go, 0, 0);
-    box->system =
-        (struct memory_system){.root = &box->root, .move_pages = move_pages_on_paper, .arg = box};
+    box->system = (struct memory_system){
+        .root = &box->root, .move_pages = move_pages_on_paper, .arg = box, .limit_s = 600};
     return box;
 }
 

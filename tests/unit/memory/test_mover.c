@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "packer/base/clock.h"
+#include "packer/base/hands.h"
 #include "packer/memory/mover.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/numa_box.h"
@@ -20,10 +21,13 @@
 #define PAGE 4096.0
 #define FAST 1e12 /* bytes per second */
 
+static uint32_t user = 1000;
+
 static void put(struct memory_mover *mover, uint32_t id, pid_t pid, const char *from,
                 const char *to)
 {
     struct memory_job job = {.id = {id, 0},
+                             .user = user,
                              .from = cpus_of(from),
                              .to = cpus_of(to),
                              .n = 1,
@@ -209,6 +213,44 @@ static void test_rate(void **state)
     assert_int_equal(numa_box_count(box, 12, 1), 2048);
 }
 
+/* A chunk that hangs is given up, and its step is not followed; another step is. A step of the same
+ * user is refused once as many hang as may. */
+static void test_hangs(void **state)
+{
+    struct numa_box *box = *state;
+    struct memory_progress progress;
+    struct memory_mover *mover;
+
+    box->system.limit_s = 0.05;
+    mover = memory_mover_open(&box->system, FAST);
+    box->gated = true;
+    for (uint32_t i = 0; i < HANDS_HUNG_USER_MAX; i++) {
+        put(mover, i, 10, "0", "1");
+        sem_wait(&box->come);
+        progress = wait_for(mover, i);
+        assert_string_equal(progress.why, "a process of it lets nobody look at its memory");
+    }
+    box->gated = false;
+    put(mover, 7, 11, "0", "1");
+    progress = wait_for(mover, 7);
+    assert_string_equal(progress.why, "threads hang that move memory: of its user, or too many");
+    user++;
+    do { /* a busy machine may take longer than the limit */
+        put(mover, 8, 12, "0", "1");
+        progress = wait_for(mover, 8);
+    } while (progress.why[0]);
+    assert_int_equal(numa_box_count(box, 12, 1), 2048);
+    assert_int_equal(numa_box_count(box, 11, 1), 0);
+    for (uint32_t i = 0; i < HANDS_HUNG_USER_MAX; i++)
+        sem_post(&box->go);
+    do { /* until they have come back */
+        put(mover, 7, 11, "0", "1");
+        progress = wait_for(mover, 7);
+    } while (progress.why[0]);
+    assert_int_equal(numa_box_count(box, 11, 1), 2048);
+    memory_mover_close(mover);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +260,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_again, setup, teardown),
         cmocka_unit_test_setup_teardown(test_drop, setup, teardown),
         cmocka_unit_test_setup_teardown(test_rate, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_hangs, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
