@@ -6,14 +6,17 @@
 #include "packer/base/hands.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/queue.h>
 #include <time.h>
 
 #include "packer/base/clock.h"
+#include "packer/base/file.h"
 #include "packer/base/log.h"
 #include "packer/base/worker.h"
 
@@ -47,6 +50,7 @@ struct hands {
     struct works waiting;
     LIST_HEAD(, hands_hand) all; /* threads */
     struct hands_hand *now;      /* the one that takes work; NULL: none */
+    int wake;                    /* an eventfd; -1: none */
     uint32_t last;               /* whose work was taken last */
     size_t hung;
     struct hands *next;
@@ -122,6 +126,8 @@ static void end(struct hands_hand *hand)
         work->arg = hand->arg;
         work->state = HANDS_DONE;
         work->hand = NULL;
+        if (hand->hands->wake >= 0)
+            eventfd_write(hand->hands->wake, 1);
     } else {
         hand->task->release(hand->arg);
     }
@@ -285,6 +291,7 @@ struct hands *hands_open(const char *what, const struct hands_limits *limits)
         return NULL;
     hands->what = what;
     hands->limits = *limits;
+    hands->wake = -1;
     TAILQ_INIT(&hands->waiting);
     LIST_INIT(&hands->all);
     pthread_mutex_init(&hands->mutex, NULL);
@@ -293,6 +300,12 @@ struct hands *hands_open(const char *what, const struct hands_limits *limits)
     pthread_cond_init(&hands->changed, &clock);
     pthread_condattr_destroy(&clock);
     return hands;
+}
+
+int hands_notify(struct hands *hands, int eventfd)
+{
+    hands->wake = fcntl(eventfd, F_DUPFD_CLOEXEC, 0); /* before any thread: no lock */
+    return hands->wake < 0 ? -1 : 0;
 }
 
 struct hands_work *hands_put(struct hands *hands, uint32_t user, const struct hands_task *task,
@@ -394,6 +407,7 @@ bool hands_close(struct hands *hands)
         return false;
     pthread_cond_destroy(&hands->changed);
     pthread_mutex_destroy(&hands->mutex);
+    file_close(hands->wake);
     free(hands);
     return true;
 }

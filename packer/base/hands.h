@@ -47,6 +47,10 @@ enum hands_state {
  * they do ("read numa_maps"), and must stay. NULL for want of memory. */
 struct hands *hands_open(const char *what, const struct hands_limits *limits);
 
+/* Has an eventfd told each time that a piece of work is done; called before any is put. 0, or -1
+ * with errno. */
+int hands_notify(struct hands *hands, int eventfd);
+
 /* Ends them, and waits WORKER_CLOSE_S at most for a thread that is at work. True: all have ended,
  * and everything is freed. False: one has not, and whatever run() uses must stay for ever. All that
  * was put is taken or dropped before. NULL is fine. */

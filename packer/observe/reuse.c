@@ -24,8 +24,10 @@ static int open_sampler(struct packer *packer, struct berth_error *unused)
 static bool target_of(const struct step *step, struct cpus *cpus, struct reuse_target *target)
 {
     enforce_union(&step->body, ENFORCE_PLACE, cpus);
-    *target = (struct reuse_target){
-        .cgroup = counters_cgroup(step->counts->counters), .pid = -1, .cpus = cpus};
+    *target = (struct reuse_target){.user = step->request.uid,
+                                    .cgroup = counters_cgroup(step->counts->counters),
+                                    .pid = -1,
+                                    .cpus = cpus};
     return target->cgroup >= 0;
 }
 
@@ -58,6 +60,12 @@ void reuse_window(struct step *step, bool changed)
     reuse_sampler_poll(step->counts->reuse);
     if (changed)
         reuse_sampler_forget(step->counts->reuse);
+    if (!step->counts->reuse_hung && reuse_sampler_hung(step->counts->reuse)) {
+        step->counts->reuse_hung = true;
+        log_warn("step %u.%u: a process of it lets nobody watch its addresses: its reuse distances "
+                 "are not known any more",
+                 step->request.id.job, step->request.id.step);
+    }
 }
 
 void reuse_end(struct step *step)

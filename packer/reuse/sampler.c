@@ -9,12 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/queue.h>
 #include <unistd.h>
 
 #include "models/online/statstack.h"
 #include "packer/base/clock.h"
 #include "packer/base/file.h"
+#include "packer/base/hands.h"
+#include "packer/reuse/opening.h"
 #include "packer/reuse/perf_ring.h"
 #include "packer/reuse/watchpoint.h"
 #include "packer/system/capabilities.h"
@@ -22,6 +25,7 @@
 
 #define LINE 64      /* bytes of a cache line, on every processor that has PEBS or IBS */
 #define RING_ORDER 2 /* pages of samples, as a power of 2 */
+#define LIMIT_S 5.   /* a watchpoint that is not set by then is given up */
 
 /* The samples of one CPU, or of one thread. */
 struct source {
@@ -46,6 +50,10 @@ struct watch {
 struct reuse_step {
     LIST_ENTRY(reuse_step) link;
     struct reuse_sampler *sampler;
+    uint32_t user;
+    enum hands_state opened; /* how the last watch was set; HANDS_HUNG: there is no other one */
+    struct hands_work *work; /* a watch that is being set; NULL: none */
+    struct watch *place;     /* of that one, with its clock */
     size_t sources;
     struct source source[REUSE_CPUS];
     struct clock clock[REUSE_WATCHES];
@@ -59,7 +67,8 @@ struct reuse_step {
 
 struct reuse_sampler {
     struct reuse_means means;
-    int epoll;
+    int epoll, wake; /* an eventfd: a watch was set, or could not be */
+    struct hands *hands;
     LIST_HEAD(, reuse_step) steps;
     uint64_t attached; /* of them */
 };
@@ -73,22 +82,37 @@ static double draw(struct reuse_step *step)
 
 /* ---- the sampler ---- */
 
+/* Opens its descriptors. 0, or -1 with errno. */
+static int open_epoll(struct reuse_sampler *sampler)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+
+    sampler->epoll = epoll_create1(EPOLL_CLOEXEC);
+    sampler->wake = event.data.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return sampler->epoll < 0 || sampler->wake < 0 ||
+                   hands_notify(sampler->hands, sampler->wake) < 0
+               ? -1
+               : epoll_ctl(sampler->epoll, EPOLL_CTL_ADD, sampler->wake, &event);
+}
+
 int reuse_sampler_open_with(struct reuse_sampler **out, const struct reuse_means *means,
                             struct berth_error *err)
 {
+    const struct hands_limits limits = {means->limit_s, HANDS_HUNG_MAX, HANDS_HUNG_USER_MAX};
     struct reuse_sampler *sampler = calloc(1, sizeof(*sampler));
 
     if (!sampler)
         return berth_no_memory(err);
     sampler->means = *means;
     LIST_INIT(&sampler->steps);
-    sampler->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (sampler->epoll < 0) {
-        free(sampler);
-        return berth_error_set(err, "epoll_create1: %s", strerror(errno));
+    sampler->hands = hands_open("watch addresses of threads", &limits);
+    if (sampler->hands && open_epoll(sampler) == 0) {
+        *out = sampler;
+        return 0;
     }
-    *out = sampler;
-    return 0;
+    berth_error_set(err, "epoll, eventfd: %s", strerror(errno));
+    reuse_sampler_close(sampler);
+    return -1;
 }
 
 int reuse_sampler_open(struct reuse_sampler **out, const struct counters_node *node,
@@ -98,6 +122,7 @@ int reuse_sampler_open(struct reuse_sampler **out, const struct counters_node *n
     struct reuse_means means = {.inner_lines = topo->l2_bytes / LINE,
                                 .reach = topo->llc[0].size_bytes / LINE * REUSE_REACH,
                                 .pause_ns = 1000000000 / REUSE_RATE,
+                                .limit_s = LIMIT_S,
                                 .stale_ns = REUSE_STALE_NS};
 
     if (address_source_find(&means.source, node->root, err) < 0)
@@ -112,7 +137,9 @@ void reuse_sampler_close(struct reuse_sampler *sampler)
 {
     if (!sampler)
         return;
-    close(sampler->epoll);
+    file_close(sampler->epoll);
+    file_close(sampler->wake);
+    hands_close(sampler->hands);
     free(sampler);
 }
 
@@ -172,6 +199,8 @@ int reuse_sampler_follow(struct reuse_step *step, const struct reuse_target *tar
                          struct berth_error *err)
 {
     close_sources(step);
+    if (step->opened == HANDS_HUNG)
+        return berth_error_set(err, "nobody may watch it: a thread that tried does not come back");
     if (open_sources(step, target) == 0)
         return 0;
     berth_error_set(err, "addresses cannot be sampled: %s",
@@ -188,12 +217,17 @@ static void keep(struct reuse_step *step, uint64_t from, uint64_t to, bool censo
         .references = to > from ? (double)(to - from - !censored) : 0, .censored = censored};
 }
 
+static void leave_clock(struct watch *watch)
+{
+    if (--watch->clock->users == 0 && watch->clock->count.fd >= 0)
+        watch_clock_close(&watch->clock->count);
+    watch->clock = NULL;
+}
+
 static void end_watch(struct watch *watch)
 {
     watchpoint_close(&watch->point);
-    if (--watch->clock->users == 0)
-        watch_clock_close(&watch->clock->count);
-    watch->clock = NULL;
+    leave_clock(watch);
 }
 
 /* It ends without an answer: a distance is longer than what it has seen, if it has. */
@@ -231,7 +265,7 @@ static void see_to(struct reuse_step *step, struct watch *watch)
         cut_watch(step, watch);
 }
 
-/* The clock of a thread: one that runs, or a new one. NULL: it cannot be had. */
+/* The clock of a thread: one that runs, or a free place for one. */
 static struct clock *clock_of(struct reuse_step *step, pid_t tid)
 {
     struct clock *unused = NULL;
@@ -242,30 +276,88 @@ static struct clock *clock_of(struct reuse_step *step, pid_t tid)
         else if (step->clock[i].count.tid == tid)
             return &step->clock[i];
     }
-    return unused && watch_clock_open(&unused->count, &step->sampler->means.source.clock, tid,
-                                      NULL) == 0
-               ? unused
-               : NULL;
+    if (unused)
+        unused->count = (struct watch_clock){.tid = tid, .fd = -1};
+    return unused;
 }
 
+/* Has a watch set. Its place is not free meanwhile, and is no watch yet. */
 static void begin_watch(struct reuse_step *step, struct watch *watch,
                         const struct address_sample *sample)
 {
+    struct reuse_sampler *sampler = step->sampler;
     struct clock *clock = clock_of(step, sample->tid);
+    struct opening *opening = clock ? opening_new(&sampler->means.source.clock, &clock->count,
+                                                  sample->address, REUSE_TRAPS)
+                                    : NULL;
 
-    if (!clock) {
+    if (opening)
+        step->work = hands_put(sampler->hands, step->user, &opening_task, opening);
+    if (!step->work) {
         step->refused++;
         return;
     }
-    *watch = (struct watch){.clock = clock, .offers = 1};
+    *watch = (struct watch){.clock = clock, .offers = 1, .point.fd = -1};
     clock->users++;
-    if (watchpoint_open(&watch->point, &clock->count, sample->address, REUSE_TRAPS, NULL) == 0 &&
-        watch_clock_read(&clock->count, &watch->start) == 0) {
-        watch->last = watch->start;
+    step->place = watch;
+}
+
+/* Nobody waits for it any more. */
+static void drop_opening(struct reuse_step *step)
+{
+    if (!step->work)
+        return;
+    hands_drop(step->sampler->hands, step->work);
+    leave_clock(step->place);
+    step->work = NULL;
+}
+
+/* Takes what was set. */
+static void take_over(struct reuse_step *step, struct opening *opening)
+{
+    struct watch *watch = step->place;
+
+    if (opening->set && watch->clock->count.fd < 0) {
+        watch->clock->count = opening->clock;
+        opening->clock.fd = -1;
+    }
+    if (opening->set) {
+        watch->point = opening->point;
+        watch->start = watch->last = opening->start;
+        opening->set = false;
+    } else {
+        step->refused++;
+        leave_clock(watch);
+    }
+    opening_free(opening);
+    step->work = NULL;
+}
+
+/* Looks what has become of the watch that is being set. A thread that hangs is its process's doing:
+ * that step is not watched any more. */
+static void see_opening(struct reuse_step *step)
+{
+    enum hands_state state = step->work ? hands_look(step->sampler->hands, step->work) : HANDS_WAIT;
+
+    if (state == HANDS_WAIT)
+        return;
+    step->opened = state;
+    if (state == HANDS_DONE) {
+        take_over(step, hands_take(step->sampler->hands, step->work));
         return;
     }
     step->refused++;
-    end_watch(watch);
+    drop_opening(step);
+    if (state == HANDS_HUNG) {
+        reuse_sampler_forget(step);
+        close_sources(step);
+    }
+}
+
+/* Is it a watch, and not only being set? */
+static bool is_set(const struct reuse_step *step, const struct watch *watch)
+{
+    return watch->clock && !(step->work && step->place == watch);
 }
 
 /* A sample takes a free place, or one by lot from who has it. */
@@ -273,6 +365,8 @@ static void offer(struct reuse_step *step, const struct address_sample *sample)
 {
     struct watch *watch = NULL;
 
+    if (step->work)
+        return;
     for (size_t i = 0; i < REUSE_WATCHES && !watch; i++)
         if (!step->watch[i].clock)
             watch = &step->watch[i];
@@ -284,6 +378,13 @@ static void offer(struct reuse_step *step, const struct address_sample *sample)
         cut_watch(step, watch);
     }
     begin_watch(step, watch, sample);
+}
+
+static void see_watches(struct reuse_step *step)
+{
+    for (size_t i = 0; i < REUSE_WATCHES; i++)
+        if (is_set(step, &step->watch[i]))
+            see_to(step, &step->watch[i]);
 }
 
 static void take_samples(struct reuse_step *step, struct source *source)
@@ -298,7 +399,7 @@ static void take_samples(struct reuse_step *step, struct source *source)
         if (!address_sample_read(&sample, &means->source, record, size) || now < step->next_ns ||
             now > sample.time_ns + means->stale_ns)
             continue;
-        reuse_sampler_poll(step);
+        see_watches(step);
         offer(step, &sample);
         step->next_ns = now + means->pause_ns * (1 + step->sampler->attached / REUSE_STEPS);
     }
@@ -306,9 +407,8 @@ static void take_samples(struct reuse_step *step, struct source *source)
 
 void reuse_sampler_poll(struct reuse_step *step)
 {
-    for (size_t i = 0; i < REUSE_WATCHES; i++)
-        if (step->watch[i].clock)
-            see_to(step, &step->watch[i]);
+    see_opening(step);
+    see_watches(step);
 }
 
 /* The rings are looked at whatever epoll says: it says each thing once. */
@@ -317,12 +417,16 @@ void reuse_sampler_ready(struct reuse_sampler *sampler)
     struct epoll_event event[16];
     int n = epoll_wait(sampler->epoll, event, 16, 0);
     struct reuse_step *step;
+    uint64_t ends;
 
     for (int i = 0; i < n; i++)
         if (event[i].events & EPOLLHUP) /* its thread has ended */
             epoll_ctl(sampler->epoll, EPOLL_CTL_DEL, event[i].data.fd, NULL);
+    while (read(sampler->wake, &ends, sizeof(ends)) > 0)
+        ;
     LIST_FOREACH(step, &sampler->steps, link)
     {
+        see_opening(step);
         for (size_t i = 0; i < step->sources; i++)
             take_samples(step, &step->source[i]);
     }
@@ -338,6 +442,7 @@ int reuse_sampler_attach(struct reuse_sampler *sampler, const struct reuse_targe
     if (!fresh)
         return berth_no_memory(err);
     fresh->sampler = sampler;
+    fresh->user = target->user;
     fresh->random = clock_ns(CLOCK_MONOTONIC);
     if (reuse_sampler_follow(fresh, target, err) < 0) {
         free(fresh);
@@ -351,6 +456,7 @@ int reuse_sampler_attach(struct reuse_sampler *sampler, const struct reuse_targe
 
 void reuse_sampler_forget(struct reuse_step *step)
 {
+    drop_opening(step);
     for (size_t i = 0; i < REUSE_WATCHES; i++)
         if (step->watch[i].clock)
             end_watch(&step->watch[i]);
@@ -368,6 +474,16 @@ void reuse_sampler_detach(struct reuse_step *step)
     free(step);
 }
 
+bool reuse_sampler_setting(const struct reuse_step *step)
+{
+    return step->work != NULL;
+}
+
+bool reuse_sampler_hung(const struct reuse_step *step)
+{
+    return step->opened == HANDS_HUNG;
+}
+
 /* ---- the profile ---- */
 
 /* What was kept, and what lasts: longer than it has so far. */
@@ -380,7 +496,7 @@ static size_t gather(struct reuse_step *step, struct statstack_reuse *sample)
     for (size_t i = 0; i < REUSE_WATCHES; i++) {
         const struct watch *watch = &step->watch[i];
 
-        if (watch->clock && watch_clock_read(&watch->clock->count, &count) == 0)
+        if (is_set(step, watch) && watch_clock_read(&watch->clock->count, &count) == 0)
             sample[n++] = (struct statstack_reuse){(double)(count - watch->start), true};
     }
     return n;

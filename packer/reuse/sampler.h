@@ -28,6 +28,7 @@
 #ifndef BERTH_REUSE_SAMPLER_H
 #define BERTH_REUSE_SAMPLER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -58,6 +59,7 @@ struct reuse_means {
     uint64_t reach;       /* longest distance that is waited for, in accesses */
     uint64_t pause_ns;    /* between two new watches of a step */
     uint64_t stale_ns;    /* an older sample is not watched */
+    double limit_s;       /* a watch that takes longer to set is given up, with its step */
 };
 
 /* Tries whether it can be done on this node. 0, and say tells how; or -1 and err: why not, for
@@ -68,15 +70,16 @@ int reuse_sampler_open_with(struct reuse_sampler **out, const struct reuse_means
                             struct berth_error *err);
 void reuse_sampler_close(struct reuse_sampler *sampler); /* NULL is fine; no step is left */
 
-/* Returns a descriptor that is readable when a step has a sample: call reuse_sampler_ready at once.
- * Spurious now and then. */
+/* Returns a descriptor that is readable when a step has a sample, or a watch is set: call
+ * reuse_sampler_ready at once. Spurious now and then. */
 int reuse_sampler_fd(const struct reuse_sampler *sampler);
 void reuse_sampler_ready(struct reuse_sampler *sampler);
 
 /* Who is sampled: borrowed, during the call only. */
 struct reuse_target {
-    int cgroup; /* directory of the step's cgroup in the perf_event hierarchy, or -1: */
-    pid_t pid;  /* only this thread */
+    uint32_t user; /* whose processes they are */
+    int cgroup;    /* directory of the step's cgroup in the perf_event hierarchy, or -1: */
+    pid_t pid;     /* only this thread */
     const struct cpus *cpus; /* where the cgroup may run */
 };
 
@@ -87,6 +90,14 @@ int reuse_sampler_attach(struct reuse_sampler *sampler, const struct reuse_targe
 /* Samples a step on other CPUs from now on. 0, or -1 and err: not sampled any more. */
 int reuse_sampler_follow(struct reuse_step *step, const struct reuse_target *target,
                          struct berth_error *err);
+
+/* Says whether a watch of it is being set, beside the event loop: reuse_sampler_fd tells the end.
+ */
+bool reuse_sampler_setting(const struct reuse_step *step);
+
+/* Says whether a thread that was to set a watch has hung: it is not sampled any more (opening.h).
+ */
+bool reuse_sampler_hung(const struct reuse_step *step);
 
 /* Sees to the watches; once a window. */
 void reuse_sampler_poll(struct reuse_step *step);

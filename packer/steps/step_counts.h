@@ -28,6 +28,7 @@ struct step_sets; /* observe/slowdown.c */
 struct step_counts {
     struct counters_step *counters; /* NULL until the start-up is over */
     struct reuse_step *reuse;       /* reuse.h; NULL: not sampled */
+    bool reuse_hung;                /* nor any more: a process of it lets nobody watch it */
     bool unread;                    /* attached, and not read yet */
     bool held;                      /* its windows wait (window_hold) */
     double due_s;                   /* when it is read next */

@@ -39,7 +39,8 @@ static struct reuse_means faults(void)
                    .clock = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS}},
         .inner_lines = 1,
         .reach = 100000,
-        .stale_ns = HOUR_NS};
+        .stale_ns = HOUR_NS,
+        .limit_s = 600};
 
     address_source_prepare(&means.source.sample, 1);
     means.source.sample.freq = 0;
@@ -71,10 +72,22 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* Lets the sampler see to what has come, and waits until no watch is being set. */
+static void see(void)
+{
+    struct pollfd ready = {.fd = reuse_sampler_fd(sampler), .events = POLLIN};
+
+    reuse_sampler_ready(sampler);
+    while (reuse_sampler_setting(step)) {
+        assert_true(poll(&ready, 1, -1) >= 0);
+        reuse_sampler_ready(sampler);
+    }
+}
+
 static void miss(unsigned page)
 {
     faulter_miss(&child, page);
-    reuse_sampler_ready(sampler);
+    see();
 }
 
 static void profile(size_t ways)
@@ -231,7 +244,7 @@ static void test_end(void **state)
     size_t before;
 
     (void)state;
-    before = folder_count("/proc/self/fd") + 2; /* the sampler, the child's socket */
+    before = folder_count("/proc/self/fd") + 4; /* the sampler has three, the child's socket */
     start(&means);
     for (unsigned i = 0; i < 100; i++)
         miss(i);
@@ -249,6 +262,31 @@ static void test_end(void **state)
     step = NULL;
     assert_int_equal(folder_count("/proc/self/fd"), before - 1);
     faulter_start(&child); /* for tear_down */
+}
+
+/* A watch that is not set in time is given up, and its step with it: here one that takes longer
+ * than no time, as soon as it is seen under way. */
+static void test_hung(void **state)
+{
+    struct reuse_target target = {.cgroup = -1};
+    struct reuse_means means = faults();
+    size_t before;
+
+    (void)state;
+    means.limit_s = 0;
+    start(&means);
+    before = folder_count("/proc/self/fd");
+    for (unsigned i = 0; !reuse_sampler_hung(step); i++) {
+        faulter_miss(&child, i % FAULTER_PAGES);
+        do
+            reuse_sampler_ready(sampler);
+        while (reuse_sampler_setting(step));
+    }
+    target.pid = child.pid;
+    assert_int_equal(reuse_sampler_follow(step, &target, &err), -1);
+    assert_int_equal(reuse_sampler_sdp(step, 1, 16, PMI, &sdp, &err), -1);
+    while (folder_count("/proc/self/fd") != before - 1) /* what was set late is closed */
+        usleep(1000);
 }
 
 /* Write the child's number into a cgroup. */
@@ -314,6 +352,7 @@ int main(void)
         cmocka_unit_test_teardown(test_wake, tear_down),
         cmocka_unit_test_teardown(test_rate, tear_down),
         cmocka_unit_test_teardown(test_end, tear_down),
+        cmocka_unit_test_teardown(test_hung, tear_down),
         cmocka_unit_test_teardown(test_cgroup, tear_down),
     };
 
