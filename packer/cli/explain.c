@@ -198,6 +198,11 @@ static void say_observe(FILE *out, struct json_object *observe)
         "; system [{system_s:2} s|not known]; cores in use [{cores_used:2} on average|not known]"
         "; largest process [{maxrss_kib:1/1024} MiB|not known]"
         "[{miss_pmi?}|; cache misses not known]");
+    say_each(out, ctl_object(observe, "unread"),
+             "; [{what=program}its program|{what=ranks}its ranks|{what=sdp}its reuse distances|its "
+             "memory by node] not known: [{hung?}a process of it lets nobody look|too many threads "
+             "hang that look at its user's processes]",
+             "unread");
     if (!(ctl_number(counts, "windows") > 0))
         return;
     ctl_say(out, counts,

@@ -640,6 +640,34 @@ static struct json_object *render_memory(const struct step *step)
     return object;
 }
 
+/* A thread that looked has hung, or none may look. */
+static void add_unread(struct json_object *list, const char *what, enum hands_state state)
+{
+    struct json_object *object;
+
+    if (state != HANDS_HUNG && state != HANDS_REFUSED)
+        return;
+    object = json_object_new_object();
+    json_add_text(object, "what", what);
+    json_add_bool(object, "hung", state == HANDS_HUNG);
+    json_append(list, object);
+}
+
+/* What is not known of the step because its processes let nobody look. */
+static struct json_object *render_unread(const struct step *step)
+{
+    struct json_object *list = json_object_new_array();
+    const struct step_counts *counts = step->counts;
+
+    add_unread(list, "program", step->seek.looked);
+    add_unread(list, "ranks", step->ranks.looked);
+    if (counts) {
+        add_unread(list, "rss_node", counts->last.nodes_read);
+        add_unread(list, "sdp", counts->reuse_hung ? HANDS_HUNG : HANDS_DONE);
+    }
+    return list;
+}
+
 static struct json_object *render_observe(const struct packer *packer, const struct step *step)
 {
     struct json_object *object = json_object_new_object();
@@ -656,6 +684,7 @@ static struct json_object *render_observe(const struct packer *packer, const str
     json_add_measure(object, "miss_pmi",
                      step_counts_rate(step, RATE_MISS_PMI, &miss_pmi, &error) ? miss_pmi : NAN);
     json_add(object, "counts", render_counts(packer, step));
+    json_add(object, "unread", render_unread(step));
     return object;
 }
 

@@ -503,6 +503,8 @@ frozen_stand() {
     client=$!
     longest=$(frozen_given_up "$said") || fail "$longest"
     echo "frozen: the longest answer took $longest ms" >"$CLUSTER/log/measured"
+    has "$(berthctl explain --socket "$CLUSTER/run/berthd.sock" --json "$(job_id b)" | jq -c '[.steps[].observe.unread[]]')" \
+        '{"what":"rss_node","hung":true}'
     daemon_stop berthd TERM || fail "berthd does not end while a process holds its memory map"
     frozen_off
     wait "$client" || true

@@ -324,6 +324,23 @@ static void test_ended(void **state)
     json_object_put(object);
 }
 
+/* What its processes let nobody see is named, and whether it is their own doing. */
+static void test_unread(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_run(f, 1, "0", NULL);
+    struct json_object *object = render_explanation(&f->packer, step, 0);
+
+    assert_field(object, "observe.unread", "[]");
+    json_object_put(object);
+    step->seek.looked = HANDS_HUNG;
+    step->ranks.looked = HANDS_REFUSED;
+    object = render_explanation(&f->packer, step, 0);
+    assert_field(object, "observe.unread",
+                 "[{\"what\":\"program\",\"hung\":true},{\"what\":\"ranks\",\"hung\":false}]");
+    json_object_put(object);
+}
+
 static double cores_used(struct fixture *f, struct step *step)
 {
     struct json_object *object = render_explanation(&f->packer, step, 0), *observe, *used;
@@ -444,6 +461,7 @@ int main(void)
         test(test_observed),
         test(test_ended),
         test(test_cores_used),
+        test(test_unread),
         test(test_many_tasks),
         test(test_hostile_name),
         test(test_private_data),

@@ -217,7 +217,7 @@ static void test_wake(void **state)
         faulter_miss(&child, i);
     assert_int_equal(poll(&ready, 1, 10000), 1);
     nanosleep(&nap, NULL);
-    reuse_sampler_ready(sampler);
+    see();
     reuse_sampler_sdp(step, 1, 16, PMI, &sdp, &err);
     assert_int_equal(sdp.samples, 0);
 }
@@ -253,7 +253,7 @@ static void test_end(void **state)
     reuse_sampler_poll(step);
     assert_int_equal(folder_count("/proc/self/fd"),
                      before); /* all watches have ended, the samples' event is open */
-    reuse_sampler_ready(sampler);
+    see();
     ready = (struct pollfd){.fd = reuse_sampler_fd(sampler), .events = POLLIN};
     assert_int_equal(poll(&ready, 1, 0), 0); /* it does not report the end for ever */
     reuse_sampler_sdp(step, 1, 16, PMI, &sdp, &err);
