@@ -240,9 +240,20 @@ static int add_step(struct benefit *benefit, const struct ledger_record *record,
     return note(benefit, record, kind, core_s, energy_j);
 }
 
+#define WORKED 0.1 /* of the time: beside others who use the same CPUs half of one is much */
+
+/* Has it worked? Else it has waited for steps, which have records. */
+static bool has_worked(const struct ledger_record *record)
+{
+    return record->user_s + record->system_s >= WORKED * record->elapsed_s;
+}
+
+/* A batch script or a shell that only starts others; one whose own processes worked, by mpirun or
+ * by themselves, and are known, is a step as any other. */
 static bool is_shell(const struct ledger_record *record)
 {
-    return record->id.step == WIRE_STEP_BATCH || record->id.step == WIRE_STEP_INTERACTIVE;
+    return (record->id.step == WIRE_STEP_BATCH || record->id.step == WIRE_STEP_INTERACTIVE) &&
+           !(benefit_is_program(record->program) && has_worked(record));
 }
 
 int benefit_add(struct benefit *benefit, const struct ledger_record *record)

@@ -9,7 +9,8 @@
  * Slurm put it and where berth did; their neighbours were not the same.
  *
  * Records are read one by one and are not kept, but for a few words of each that knows something
- * to compare. A record is a step on one node; batch scripts and interactive shells are left out.
+ * to compare. A record is a step on one node; batch scripts and interactive shells are left out,
+ * but those whose own processes have worked, and are known.
  * Intervals are of 95 %, of a mean weighted by core time (Student's t), over the steps: they say
  * how far steps differ, not how far the model is off. That is told by `error`. */
 #ifndef BERTH_REPORT_BENEFIT_H

@@ -9,6 +9,7 @@
 
 #include "packer/base/array.h"
 #include "packer/report/benefit_mean.h"
+#include "packer/wire/wire_program.h"
 
 #define RUNS_LEAST 2 /* of each kind: one alone has no spread */
 
@@ -18,12 +19,17 @@ void benefit_programs_clear(struct benefit_programs *programs)
     *programs = (struct benefit_programs){0};
 }
 
+bool benefit_is_program(const char *name)
+{
+    return name[0] && (!wire_program_starts_others(name) || wire_program_interprets(name));
+}
+
 int benefit_programs_add(struct benefit_programs *programs, struct report_intern *words,
                          const struct ledger_record *record, double core_s)
 {
     struct benefit_run *run;
 
-    if (!record->program[0] || !(core_s > 0))
+    if ((!benefit_is_program(record->program) && !record->tag[0]) || !(core_s > 0))
         return 0;
     if (array_grow(&programs->run, &programs->room, programs->n + 1, sizeof(*run)) < 0)
         return -1;
@@ -170,7 +176,8 @@ void benefit_programs_conclude(struct benefit_programs *programs, struct benefit
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && compare_program(&run[i], &run[end]) == 0;)
             end++;
-        rank_program(&run[i], end - i, result);
+        if (benefit_is_program(run[i].program))
+            rank_program(&run[i], end - i, result);
     }
     result->pairs = (struct benefit_pairs){.programs = both.programs,
                                            .slurm = benefit_sum_mean(&both.slurm),

@@ -21,6 +21,10 @@ struct benefit_programs {
     size_t n, room;
 };
 
+/* Is it a program? A launcher, a shell or a batch script is none, where nobody has found what used
+ * its CPUs: two runs of it have nothing in common, and it has no profile. */
+bool benefit_is_program(const char *name);
+
 void benefit_programs_clear(struct benefit_programs *programs);
 
 /* Takes in a record of so many core-seconds; texts are kept by `words`. 0, or -1 with errno. */

@@ -166,8 +166,8 @@ static int compare_step(const struct report_row *a, const struct report_row *b)
     int order = compare_job(a, b);
 
     if (order == 0)
-        order = by_number((int32_t)wire_step_number(a->id.step),
-                          (int32_t)wire_step_number(b->id.step));
+        order =
+            by_number((int32_t)wire_step_number(a->id.step), (int32_t)wire_step_number(b->id.step));
     return order ? order : by_number(a->id.step, b->id.step);
 }
 

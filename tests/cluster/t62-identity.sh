@@ -131,3 +131,60 @@ t62_what_was_found_survives_a_restart() {
     same "program" "$(program_of a)" cruncher
     over a
 }
+
+# day_job NAME PROGRAM [LAUNCHER..]: a batch script that has it work until its program is known: by itself, or by mpirun.
+day_job() {
+    local name=$1 program=$2
+    shift 2
+    batch "$name" -n1 --contention-aware <<END
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_btl=self
+exec unshare --uts bash -c 'hostname \$SLURMD_NODENAME; $* $CLUSTER/bin/$program $CLUSTER/out/$name.end; true'
+END
+    echo "$(cat "$CLUSTER/out/$name.job").batch" >"$CLUSTER/out/$name.id"
+}
+
+# day_over NAME PROGRAM
+day_over() {
+    wait_for 20 job_is "$1" RUNNING || fail "$1 does not begin: $(job_state "$1")"
+    soon "program of $1" "$2" program_of "$1"
+    touch "$CLUSTER/out/$1.end"
+    finish "$1"
+}
+
+# Programs that work until a file is there.
+workers() {
+    local name
+    for name; do
+        printf '#include <unistd.h>\nint main(int n, char **file) { volatile long i; while (n < 2 || access(file[1], F_OK)) for (i = 0; i < 1000000; i++); }\n' |
+            gcc -O1 -x c -o "$CLUSTER/bin/$name" - || skip "no compiler"
+    done
+}
+
+programs_recorded() {
+    sqlite3 -readonly -cmd '.timeout 10000' "$CLUSTER/berth/ledger.db" 'select program, count(*) from ledger_record group by program'
+}
+
+has_records() {
+    programs_recorded | grep -qx "$1"
+}
+
+# What the day's jobs were started by is no program of the report; what has run in them is.
+t62_the_benefit_of_a_day_names_programs_and_no_launchers() {
+    local program i said
+    command -v mpirun.openmpi >/dev/null || skip "no Open MPI"
+    identifying
+    workers calculix smilei
+    for program in calculix smilei; do
+        for i in 1 2; do
+            day_job "$program-$i" $program
+            day_job "$program-mpi-$i" $program mpirun.openmpi --bind-to none -n 1
+        done
+    done
+    for program in calculix smilei; do
+        for i in 1 mpi-1 2 mpi-2; do day_over "$program-$i" $program; done
+        wait_for 20 has_records "$program|4" || fail "records: $(programs_recorded)"
+    done
+    said=$(timeout 20 berthctl report --config "$CLUSTER/etc/berth.conf" -j "$(cat "$CLUSTER/out"/{calculix,smilei}-*.job | paste -sd,)" --benefit --json |
+        jq -c '[.steps, (.profile_first | map("\(.program) \(.steps)") | sort)]')
+    same "steps, and programs" "$said" '[8,["calculix 4","smilei 4"]]'
+}

@@ -246,16 +246,30 @@ static void test_all_unknown(void **state)
     assert_json("\"core_s_predicted\":{\"n\":0,\"sum\":null,\"gained\":null,\"lost\":null}");
 }
 
-/* Batch scripts do no work of their own. */
+/* Batch scripts that wait for steps do no work of their own, nor do those of which only the shell
+ * or the launcher is known; what they start without srun is a step's work. */
 static void test_shells(void **state)
 {
     struct ledger_record batch = placed(1);
 
     (void)state;
     batch.id.step = WIRE_STEP_BATCH;
+    batch.user_s = batch.elapsed_s / 10 - 2;
+    batch.system_s = 1;
+    add(batch);
+    batch.user_s = NAN;
+    add(batch);
+    batch.user_s = 4 * batch.elapsed_s;
+    strcpy(batch.program, "slurm_script");
+    add(batch);
+    strcpy(batch.program, "orterun");
     add(batch);
     assert_int_equal(benefit_conclude(benefit)->steps, 0);
-    assert_int_equal(benefit_conclude(benefit)->shells, 1);
+    assert_int_equal(benefit_conclude(benefit)->shells, 4);
+    strcpy(batch.program, "solver");
+    add(batch);
+    assert_int_equal(benefit_conclude(benefit)->steps, 1);
+    assert_string_equal(benefit_conclude(benefit)->program[0].program, "solver");
 }
 
 /* Weighted by core time; the interval is Student's. */
@@ -356,10 +370,12 @@ static void test_sizes(void **state)
     assert_says("their speed fell by 1.5%, as measured of 1");
 }
 
-/* The programs of which least is known and that take most; what is known last counts. */
+/* The programs of which least is known and that take most; what is known last counts. What only
+ * starts others is none. */
 static void test_programs(void **state)
 {
-    struct ledger_record a = placed(1), b = placed(2), c = placed(3), d = placed(4);
+    static const char *const starters[] = {"slurm_script", "bash", "mpirun", "orterun", "orted"};
+    struct ledger_record a = placed(1), b = placed(2), c = placed(3), d = placed(4), e = placed(5);
     const struct benefit_result *result;
 
     (void)state;
@@ -377,6 +393,12 @@ static void test_programs(void **state)
     add(b);
     add(c);
     add(d);
+    for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++) {
+        e.elapsed_s = 7000;
+        strcpy(e.program, starters[i]);
+        strcpy(e.tag, i == 0 ? "mine" : "");
+        add(e);
+    }
     result = benefit_conclude(benefit);
     assert_int_equal(result->programs, 2);
     assert_string_equal(result->program[0].program, "great");
