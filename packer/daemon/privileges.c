@@ -9,6 +9,7 @@
 
 #include "packer/base/log.h"
 #include "packer/base/text.h"
+#include "packer/enforce/enforce.h"
 #include "packer/steps/journal.h"
 #include "packer/system/memory_nodes.h"
 
@@ -39,12 +40,22 @@ static uint64_t for_lock_time(const struct rootfs *root)
     return PRIVILEGES_LOCK_TIME | (has_tracefs(root) ? 0 : CAPABILITY(CAP_SYS_ADMIN));
 }
 
+/* May processes be moved between cpusets of version 1 by a kernel that waits for their memory maps?
+ * Who waits for a file server then is seen in /proc/PID/task/TID/wchan. */
+static bool looks_who_waits(const struct conf *conf, const struct rootfs *root)
+{
+    char path[PATH_MAX + 32];
+
+    snprintf(path, sizeof(path), "%s/cgroup.controllers", conf->cgroup_root);
+    return enforce_kernel_rebinds(root) && !rootfs_exists(root, path);
+}
+
 uint64_t privileges_needed(const struct conf *conf, const struct rootfs *root)
 {
     bool software = text_lists(conf->counters, "software");
     uint64_t needed = PRIVILEGES_PLACE;
 
-    if (memory_nodes_count(root) != 1 || hides_processes(root))
+    if (memory_nodes_count(root) != 1 || hides_processes(root) || looks_who_waits(conf, root))
         needed |= PRIVILEGES_MEMORY;
     if (text_lists(conf->counters, "perf") || text_lists(conf->energy, "perf"))
         needed |= PRIVILEGES_PERF;

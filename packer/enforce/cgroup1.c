@@ -279,7 +279,10 @@ static int drain(struct enforce *enforce, const struct enforce_step *step,
         if (rc == 0)
             rc = may_move_all(enforce, &found, err);
         for (size_t i = 0; rc == 0 && i < found.n; i++) {
-            rc = enforce_move_pid(enforce->root, found.pid[i], dir, err) < 0 ? -1 : 0;
+            rc = enforce_may_move(enforce, found.pid[i], err) < 0 || /* to look at all takes long */
+                         enforce_move_pid(enforce->root, found.pid[i], dir, err) < 0
+                     ? -1
+                     : 0;
             alive += !is_dying(enforce, &before, found.pid[i]);
         }
     }

@@ -43,9 +43,9 @@ static const struct enforce_way *named(const char *name, const struct rootfs *ro
     return NULL;
 }
 
-/* Linux before 6.2, and before what Debian's 6.1 took over: cpuset_attach() calls mpol_rebind_mm()
- * for each process that is moved, whether its memory nodes change or not. */
-static bool kernel_rebinds(const struct rootfs *root)
+/* Linux before 6.2: cpuset_attach() calls mpol_rebind_mm() for each process that is moved, whether
+ * its memory nodes change or not. Debian's 6.1.192 still does. */
+bool enforce_kernel_rebinds(const struct rootfs *root)
 {
     struct utsname kernel;
     unsigned major, minor;
@@ -67,7 +67,7 @@ int enforce_open(struct enforce *enforce, const struct rootfs *root, const char 
     if (!way)
         return -1;
     *enforce = (struct enforce){
-        .way = way, .root = root, .tree = "berth", .rebinds = kernel_rebinds(root)};
+        .way = way, .root = root, .tree = "berth", .rebinds = enforce_kernel_rebinds(root)};
     if (way->jobs == slurm_jobs_cgroup2)
         enforce->folders = slurm_folders_new();
     strcpy(enforce->cgroup_root, cgroup_root);

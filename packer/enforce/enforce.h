@@ -330,6 +330,9 @@ int enforce_probe_file(const struct rootfs *root, const char *path, struct berth
 int enforce_move_pid(const struct rootfs *root, pid_t pid, const char *dir,
                      struct berth_error *err);
 
+/* Says whether this machine's kernel locks a process's memory map to move it between cpusets. */
+bool enforce_kernel_rebinds(const struct rootfs *root);
+
 /* Says whether the process may be moved to another cpuset of version 1: 0, or -1 and err. Where
  * `rebinds` is, a process of which a thread waits in the kernel may not: it may hold its memory map
  * for ever, and the kernel would wait for that with all cgroups of the node locked. */

@@ -203,6 +203,17 @@ static char *read_thread(const struct rootfs *root, pid_t pid, const char *threa
     return rootfs_read(root, path);
 }
 
+/* Does a thread that only sleeps wait for a file server of FUSE? In a page fault it does so with
+ * the process's memory map locked, and can be interrupted, which is why it is not in D. */
+static bool waits_for_fuse(const struct rootfs *root, pid_t pid, const char *thread)
+{
+    char *at = read_thread(root, pid, thread, "wchan");
+    bool waits = at && (strstr(at, "fuse") || strcmp(at, "request_wait_answer") == 0);
+
+    free(at);
+    return waits;
+}
+
 bool process_waiting(const struct rootfs *root, pid_t pid)
 {
     char path[64], **thread;
@@ -214,7 +225,8 @@ bool process_waiting(const struct rootfs *root, pid_t pid)
     for (size_t i = 0; !waiting && thread && thread[i]; i++) {
         char *text = read_thread(root, pid, thread[i], "stat");
 
-        waiting = text && process_stat_parse(text, &stat) == 0 && stat.waiting;
+        waiting = text && process_stat_parse(text, &stat) == 0 &&
+                  (stat.waiting || waits_for_fuse(root, pid, thread[i]));
         free(text);
     }
     rootfs_list_free(thread);

@@ -51,7 +51,8 @@ long process_uid(const struct rootfs *root, pid_t pid);
  * own; 0 with errno where it cannot be read: there is none (ENOENT), say. */
 pid_t process_inner_pid(const struct rootfs *root, pid_t pid);
 
-/* Does any thread of it wait in the kernel? */
+/* Does any thread of it wait in the kernel: for a disk, a lock (D), or a file server of FUSE? The
+ * latter is seen with CAP_SYS_PTRACE only, where the process is another user's. */
 bool process_waiting(const struct rootfs *root, pid_t pid);
 
 /* What the threads waited, summed over those that live now. */

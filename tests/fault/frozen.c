@@ -2,24 +2,28 @@
 /* frozen - a process that lets nobody look at its memory map, and the file server that it needs for
  * that.
  *
- *   frozen serve FOLDER   mounts a file system there by /dev/fuse, with one file f
- *   frozen hold FILE      maps that file
+ *   frozen serve FOLDER            mounts a file system there by /dev/fuse, with one file f
+ *   frozen hold FILE [COMMAND..]   maps that file; ends with the command
+ *   frozen fault FILE [COMMAND..]  likewise, and nobody in it wants to change a mapping
  *
  * The first read of the file fails, and the next one is never answered. One thread touches it: the
  * kernel tries once more after the failure, and keeps the mmap_lock while it waits. Another thread
- * maps memory, and waits for the lock to write: every reader waits behind it.
+ * maps memory, and waits for the lock to write: every reader waits behind it. Without that one, who
+ * wants to write from outside is the first to wait.
  *
  * When the server ends, the page is refused and the process is killed by SIGBUS. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define FILE_BYTES (1 << 20)
@@ -150,28 +154,45 @@ static void *keep_mapping(void *unused)
     return NULL;
 }
 
-static int hold(const char *path)
+/* Starts the command, before there is anything that its parent could hold. */
+static pid_t start(char **command)
 {
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        execvp(command[0], command);
+        perror(command[0]);
+        _exit(127);
+    }
+    return pid;
+}
+
+static int hold(const char *path, bool maps, char **command)
+{
+    pid_t pid = command[0] ? start(command) : -1;
+    int status;
+
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     void *page = fd < 0 ? MAP_FAILED : mmap(NULL, FILE_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
     pthread_t thread[2];
 
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     if (page == MAP_FAILED || pthread_create(&thread[0], NULL, touch, page) != 0 ||
-        pthread_create(&thread[1], NULL, keep_mapping, NULL) != 0) {
+        (maps && pthread_create(&thread[1], NULL, keep_mapping, NULL) != 0)) {
         perror(path);
         return 1;
     }
-    for (;;)
+    while (pid < 0)
         pause();
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "serve") == 0)
         return serve(argv[2]);
-    if (argc == 3 && strcmp(argv[1], "hold") == 0)
-        return hold(argv[2]);
-    fputs("usage: frozen serve FOLDER | frozen hold FILE\n", stderr);
+    if (argc >= 3 && (strcmp(argv[1], "hold") == 0 || strcmp(argv[1], "fault") == 0))
+        return hold(argv[2], strcmp(argv[1], "hold") == 0, argv + 3);
+    fputs("usage: frozen serve FOLDER | frozen hold|fault FILE [COMMAND..]\n", stderr);
     return 2;
 }

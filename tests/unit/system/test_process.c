@@ -216,6 +216,35 @@ static void test_waits(void **state)
     assert_int_equal(folder_remove(folder), 0);
 }
 
+/* Who waits for a disk, and who waits for a file server of FUSE, which can be interrupted. */
+static void test_waiting(void **state)
+{
+    static const char *const stat[] = {"S", "D", "S", "S", "R"};
+    static const char *const wchan[] = {"hrtimer_nanosleep", "0", "request_wait_answer",
+                                        "__fuse_simple_request", "0"};
+    static const bool waits[] = {false, true, true, true, false};
+    char folder[] = "/tmp/test_proc_usage.XXXXXX", name[64], text[512];
+    struct rootfs root;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(rootfs_open(&root, folder, NULL), 0);
+    for (int i = 0; i < 5; i++) {
+        snprintf(name, sizeof(name), "proc/%d/task/%d/stat", 10 + i, 20 + i);
+        snprintf(text, sizeof(text),
+                 "4711 (solver) %s 42 4711 42 34816 4711 4194304 1200 33 7 4 150 20 31 9 20 0 "
+                 "8 0 123456 2322432 555" REST,
+                 stat[i]);
+        folder_put(folder, name, text);
+        snprintf(name, sizeof(name), "proc/%d/task/%d/wchan", 10 + i, 20 + i);
+        folder_put(folder, name, wchan[i]);
+        assert_int_equal(process_waiting(&root, 10 + i), waits[i]);
+    }
+    assert_false(process_waiting(&root, 99));
+    rootfs_close(&root);
+    assert_int_equal(folder_remove(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,7 +252,7 @@ int main(void)
         cmocka_unit_test(test_zombie), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_self),   cmocka_unit_test(test_gone),
         cmocka_unit_test(test_waits),  cmocka_unit_test(test_who_it_is),
-        cmocka_unit_test(test_status),
+        cmocka_unit_test(test_status), cmocka_unit_test(test_waiting),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
