@@ -240,10 +240,12 @@ struct step *identify_granted(const struct packer *packer)
 
 /* ---- the end ---- */
 
-void identify_end(struct packer *packer, struct step *step)
+/* Notes that the step, which is live still and has its record in the ledger, ends. */
+static void note_end(struct packer *packer, struct step *step, const struct wire_end *end)
 {
     struct known_job *job = known_jobs_of(packer->jobs, step->request.id.job, step->started_at);
 
+    (void)end;
     if (!job)
         return;
     known_job_step_ended(job, step->ended_at);
@@ -327,17 +329,11 @@ static void close_names(struct packer *packer)
     admit_names_close(packer->names);
 }
 
-static void settle_end(struct packer *packer, struct step *step, const struct wire_end *end)
-{
-    (void)end;
-    identify_end(packer, step);
-}
-
 const struct stage identity_stage = {
     .name = "identity",
     .open = open_names,
     .close = close_names,
     .begin = identify_begin,
     .adopt = identify_adopt,
-    .end = settle_end,
+    .end = note_end,
 };

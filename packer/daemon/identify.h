@@ -33,9 +33,6 @@ void identify_answers(struct packer *packer);
  * is no other. */
 struct step *identify_granted(const struct packer *packer);
 
-/* Notes that the step, which is live still and has its record in the ledger, ends. */
-void identify_end(struct packer *packer, struct step *step);
-
 /* Notes that the job has ended, and what slurmd says of it (its source none: nothing). */
 void identify_job_end(struct packer *packer, uint32_t job, const struct wire_identity *said);
 

@@ -244,10 +244,11 @@ void ledger_record_fill(const struct packer *packer, const struct step *step,
     fill_energy(step, record);
 }
 
-void ledger_record_keep(struct packer *packer, const struct step *step)
+static void keep_record(struct packer *packer, struct step *step, const struct wire_end *end)
 {
     struct ledger_record record;
 
+    (void)end;
     if (!packer->ledger)
         return;
     ledger_record_fill(packer, step, &record);
@@ -329,12 +330,6 @@ static void close_ledger(struct packer *packer)
     settler_close(packer->settler);
     record_pages_close(packer->record_pages);
     ledger_close(packer->ledger);
-}
-
-static void keep_record(struct packer *packer, struct step *step, const struct wire_end *end)
-{
-    (void)end;
-    ledger_record_keep(packer, step);
 }
 
 const struct stage ledger_stage = {

@@ -12,9 +12,6 @@
 void ledger_record_fill(const struct packer *packer, const struct step *step,
                         struct ledger_record *record);
 
-/* ledger_record_fill, into the ledger, if there is one. */
-void ledger_record_keep(struct packer *packer, const struct step *step);
-
 /* Puts a run of a job before the settler, if no step of it is left here and Slurm has said who it
  * is. Its records are in the ledger. */
 void ledger_record_settle(const struct packer *packer, const struct known_job *job);

@@ -41,11 +41,6 @@ static void arrange(struct packer *packer, struct step *step)
         as_if_place(packer, step); /* decides, and only records it */
 }
 
-static void keep_place(struct packer *packer, struct step *step)
-{
-    (void)packer, (void)step; /* all are arranged at once when all are adopted */
-}
-
 static void arrange_turn(struct packer *packer, struct turn *turn)
 {
     turn->again |= rearrange_turn(packer);
@@ -73,7 +68,7 @@ const struct stage arrange_stage = {
     .name = "arrange",
     .close = as_if_close,
     .begin = arrange,
-    .adopt = keep_place,
+    .adopt = stage_keeps, /* all are arranged at once when all are adopted */
     .end = go_home,
     .undo = restore,
     .turn = arrange_turn,

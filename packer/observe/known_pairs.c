@@ -92,7 +92,7 @@ void known_pairs_open(struct packer *packer)
     load_pairs(packer, PROGRAM_NONE, PROFILE_PAIRS_USERS, KNOWN_PAIRS_MAX);
 }
 
-void known_pairs_begin(struct packer *packer, const struct step *step)
+void known_pairs_begin(struct packer *packer, struct step *step)
 {
     struct program *program;
 
@@ -124,14 +124,9 @@ static void free_pairs(struct packer *packer)
     pairs_free(&packer->pairs);
 }
 
-static void load_known(struct packer *packer, struct step *step)
-{
-    known_pairs_begin(packer, step);
-}
-
 const struct stage pairs_stage = {
     .name = "pairs",
     .open = open_pairs,
     .close = free_pairs,
-    .begin = load_known,
+    .begin = known_pairs_begin,
 };

@@ -15,6 +15,6 @@ void known_pairs_open(struct packer *packer);
 /* The same of the step's program, its user's and root's, where they were not asked for yet: of each
  * KNOWN_PAIRS_OF_ONE. */
 #define KNOWN_PAIRS_OF_ONE 64
-void known_pairs_begin(struct packer *packer, const struct step *step);
+void known_pairs_begin(struct packer *packer, struct step *step);
 
 #endif

@@ -15,7 +15,7 @@ libpacker_la_SOURCES += \
 	packer/steps/registers.c packer/steps/registers.h \
 	packer/steps/registry.c packer/steps/registry.h \
 	packer/steps/run_folder.c packer/steps/run_folder.h \
-	packer/steps/stage.h \
+	packer/steps/stage.c packer/steps/stage.h \
 	packer/steps/stand.c packer/steps/stand.h \
 	packer/steps/stepd.c packer/steps/stepd.h \
 	packer/steps/step_counts.c packer/steps/step_counts.h \

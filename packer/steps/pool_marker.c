@@ -116,11 +116,6 @@ static void mark_job(struct packer *packer, struct step *step)
     pool_marker_update(packer, step->request.id.job);
 }
 
-static void keep_markers(struct packer *packer, struct step *step)
-{
-    (void)packer, (void)step; /* all are made at once when all are adopted */
-}
-
 static void unmark_job(struct packer *packer, struct wire_step_id id)
 {
     pool_marker_update(packer, id.job);
@@ -129,6 +124,6 @@ static void unmark_job(struct packer *packer, struct wire_step_id id)
 const struct stage marker_stage = {
     .name = "marker",
     .begin = mark_job,
-    .adopt = keep_markers,
+    .adopt = stage_keeps, /* all are made at once when all are adopted */
     .gone = unmark_job,
 };

@@ -50,4 +50,9 @@ struct stage {
     double (*due)(const struct packer *packer);
 };
 
+/* For `adopt`: there is nothing to do for a step of the journal, though there is for one that
+ * begins.
+ */
+void stage_keeps(struct packer *packer, struct step *step);
+
 #endif

@@ -411,11 +411,6 @@ static void read_beside(struct packer *packer, struct step *step)
     strangers_read_job(packer, step->request.id.job);
 }
 
-static void keep_list(struct packer *packer, struct step *step)
-{
-    (void)packer, (void)step; /* the sweep has just read all folders */
-}
-
 static void free_list(struct packer *packer)
 {
     strangers_free(&packer->strangers);
@@ -425,5 +420,5 @@ const struct stage strangers_stage = {
     .name = "strangers",
     .close = free_list,
     .begin = read_beside,
-    .adopt = keep_list,
+    .adopt = stage_keeps, /* the sweep has just read all folders */
 };
