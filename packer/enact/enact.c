@@ -483,6 +483,22 @@ struct turn {
     size_t failed;
 };
 
+/* Sends a step home that a turn could not see home; not for ever. */
+static bool once_more(const struct turn *turn, struct step *step, const struct berth_error *err)
+{
+    struct packer *packer = turn->packer;
+    bool again = step->enacted.again;
+
+    step->enacted.again = false;
+    if (again)
+        return false;
+    log_warn("step %u.%u: %s; once more", step->request.id.job, step->request.id.step, err->text);
+    enact_restore(packer, step);
+    journal_note(packer, step);
+    step->enacted.again = enforce_settles(&packer->enforce, step->request.id, ENFORCE_HOME);
+    return true;
+}
+
 /* The threads of a step have been seen to, or cannot be. Of one that has ended nothing is left to
  * be done: the sweep removes its cgroup. */
 static void settled(struct wire_step_id id, enum enforce_where where, int rc,
@@ -491,6 +507,8 @@ static void settled(struct wire_step_id id, enum enforce_where where, int rc,
     struct turn *turn = arg;
     struct step *step = registry_find(&turn->packer->steps, id);
 
+    if (rc < 0 && step && where == ENFORCE_HOME && once_more(turn, step, err))
+        return;
     if (rc < 0 && (!step || where == ENFORCE_HOME))
         log_error("step %u.%u: not home: %s", id.job, id.step, err->text);
     if (!step)
@@ -502,6 +520,7 @@ static void settled(struct wire_step_id id, enum enforce_where where, int rc,
     step->enacted.verified = rc == 0 && turn->packer->enforce.way->touches;
     if (where == ENFORCE_PLACE)
         return;
+    step->enacted.again = false;
     step->enacted.away = rc < 0;
     journal_note(turn->packer, step);
 }

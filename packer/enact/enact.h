@@ -27,7 +27,7 @@ size_t enact_again(struct packer *packer, uint32_t job);
 bool enact_turn(struct packer *packer, size_t *failed);
 
 /* Make one step stand where Slurm had it, in two attempts. 0; 1: its threads are confined to where
- * Slurm had it, and enact_turn() sees to them; or -1 and err. */
+ * Slurm had it, and enact_turn() sees to them, in two attempts as well; or -1 and err. */
 int enact_go_home(struct packer *packer, const struct step *step, struct berth_error *err);
 
 /* Put one step back where Slurm had it. Where that fails it is `away`, and enact_change tries

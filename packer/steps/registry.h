@@ -267,6 +267,7 @@ struct step_slowdown {
 struct step_enacted {
     bool verified;          /* read back as wanted */
     bool away;              /* not berth's to place any more, and not yet seen at home again */
+    bool again;             /* it is on its way home once more, after a turn failed */
     bool unplaced;          /* it could not be placed when it began: its launch is told why */
     uint64_t shared;        /* share.changes that its tasks have followed */
     uint64_t moves;         /* times it was moved */

@@ -2,6 +2,7 @@
 /* test_hold - in which order steps move, and what becomes of one that cannot be moved. */
 #include "tests/unit/common/fixture.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -263,6 +264,48 @@ static void test_verified_later(void **state)
     assert_non_null(strstr(f->calls, "restore 1.0 0; "));
 }
 
+static unsigned fails, sent;
+
+static int list_in_a_turn(struct enforce *enforce, const struct enforce_step *step,
+                          struct enforce_pids *list)
+{
+    if (enforce->looks == 0 || fails == 0)
+        return list_ghost(enforce, step, list);
+    fails--;
+    errno = EIO;
+    return -1;
+}
+
+static int restore_later(struct enforce *enforce, const struct enforce_step *step,
+                         struct berth_error *err)
+{
+    sent++;
+    enforce_pace(enforce, 0, 0);
+    return enforce_settle(enforce, step, ENFORCE_HOME, false, err);
+}
+
+/* A step whose way home fails in a turn is sent there once more, and not for ever. */
+static void test_home_later(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_put(f, 1, 0, "0", 1, ONE("0"));
+
+    f->way.restore = restore_later;
+    f->way.pids = list_in_a_turn;
+    f->packer.wake = wake_now;
+    for (unsigned times = 0; times < 6; times++) {
+        fails = times % 3;
+        sent = 0;
+        enact_restore(&f->packer, step);
+        assert_true(step->enacted.away);
+        for (int turns = 0; rearrange_turn(&f->packer); turns++)
+            assert_true(turns < 1000);
+        assert_int_equal(sent, times % 3 == 0 ? 1 : 2);
+        assert_int_equal(step->enacted.away, times % 3 == 2);
+        assert_int_equal(step->enacted.verified, times % 3 != 2);
+    }
+}
+
 /* Everybody fails: nobody is left in the pool, and it ends. */
 static void test_all_fail(void **state)
 {
@@ -424,6 +467,7 @@ int main(void)
         test(test_all),
         test(test_the_dead_do_not_fail),
         test(test_verified_later),
+        test(test_home_later),
         test(test_failure),
         test(test_all_fail),
         test(test_no_memory),
