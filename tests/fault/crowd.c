@@ -22,7 +22,6 @@
 #define OWN 3     /* threads with something of their own */
 #define THREADS 8 /* with the first one and two teams */
 #define THREADS_MAX 32
-#define PATIENCE_MS 10000 /* a hung daemon is a failure, a slow machine is not */
 
 /* What each thread had before berthd was told of it. */
 static struct thread {
@@ -38,8 +37,8 @@ static size_t threads;
 static void allow(const struct node *node, FILE *conf)
 {
     (void)node;
-    fputs("allow = auto,tag,faithful,shuffle\nlock_time = on\nstartup = 100ms\n"
-          "first_window = 200ms\nwindow = 200ms\n",
+    fputs("allow = auto,tag,faithful,shuffle\nlock_time = on\nstartup = 10ms\n"
+          "first_window = 50ms\nwindow = 100ms\n",
           conf);
 }
 
@@ -159,7 +158,8 @@ static bool all_as_before(char *why)
     return true;
 }
 
-/* Nothing is left by one that was killed; what the next one would give is not allowed any more. */
+/* Nothing is left by one that was killed; what the next one would give is not allowed any more.
+ * (What failed is tried again at the next window.) */
 static bool holds(struct node *node, char *why)
 {
     struct json_object *lines = NULL;
@@ -169,8 +169,6 @@ static bool holds(struct node *node, char *why)
     json_object_put(lines);
     if (!lines)
         snprintf(why, NODE_WHY, "berthd does not answer");
-    for (int i = 0; lines && !node->allowed && i < PATIENCE_MS && !all_as_before(why); i++)
-        usleep(1000); /* what failed is tried again at the next window */
     return lines && (node->allowed || all_as_before(why));
 }
 

@@ -9,11 +9,11 @@
 
 #include "tests/fault/trace.h"
 
-static bool told_to_stop(void *arg)
+static bool told_to_stop(void *arg, const struct trace_result *so_far)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
 
-    (void)arg;
+    (void)arg, (void)so_far;
     return poll(&in, 1, 0) == 1;
 }
 

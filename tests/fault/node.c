@@ -29,8 +29,6 @@
 #include "tests/unit/common/cpusets.h"
 #include "tests/unit/common/folder.h"
 
-#define PATIENCE_MS 10000 /* a hung daemon is a failure, a slow machine is not */
-
 const char *node_missing(void)
 {
     cpu_set_t set;
@@ -42,6 +40,23 @@ const char *node_missing(void)
     if (sched_getaffinity(0, sizeof(set), &set) < 0 || !CPU_ISSET(0, &set) || !CPU_ISSET(1, &set))
         return "no CPUs 0 and 1";
     return NULL;
+}
+
+static bool has_patience(double since_s)
+{
+    return clock_s() - since_s < NODE_PATIENCE_S;
+}
+
+bool node_await(struct node *node, bool (*is_so)(struct node *node, char *why), char *why)
+{
+    double since_s = clock_s();
+
+    while (!is_so(node, why)) {
+        if (!has_patience(since_s))
+            return false;
+        usleep(1000);
+    }
+    return true;
 }
 
 /* ---- Slurm's part ---- */
@@ -127,19 +142,36 @@ void node_configure(struct node *node, bool allowed)
     fclose(file);
 }
 
-bool node_logged(const struct node *node, const char *text)
+static FILE *open_log(const struct node *node)
 {
-    char path[128], line[1024];
-    bool found = false;
-    FILE *log;
+    char path[128];
 
     snprintf(path, sizeof(path), "%s/log", node->dir);
-    log = fopen(path, "r");
+    return fopen(path, "r");
+}
+
+bool node_logged(const struct node *node, const char *text)
+{
+    FILE *log = open_log(node);
+    char line[1024];
+    bool found = false;
+
     while (log && !found && fgets(line, sizeof(line), log))
         found = strstr(line, text);
     if (log)
         fclose(log);
     return found;
+}
+
+void node_print_log(const struct node *node)
+{
+    FILE *log = open_log(node);
+    char line[1024];
+
+    while (log && fgets(line, sizeof(line), log))
+        print_error("    %s", line);
+    if (log)
+        fclose(log);
 }
 
 struct node *node_open(const struct node_kind *kind)
@@ -225,11 +257,12 @@ bool node_start(struct node *node, bool traced)
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* nothing survives a test that is killed */
         if (!traced || trace_me() == 0)
             execl(node->kind->berthd, node->kind->berthd, "-c", node->conf, NULL);
+        dprintf(STDERR_FILENO, "%s: %s\n", node->kind->berthd, strerror(errno));
         _exit(127);
     }
     if (traced)
         return waitpid(node->daemon, &status, 0) == node->daemon && WIFSTOPPED(status);
-    for (int i = 0; i < PATIENCE_MS && !node_up(node); i++) {
+    while (!node_up(node) && has_patience(node->started_s)) {
         if (waitpid(node->daemon, &status, WNOHANG) == node->daemon) {
             node->daemon = 0;
             return false;
@@ -251,13 +284,14 @@ void node_kill(struct node *node)
 
 int node_stop(struct node *node)
 {
+    double since_s = clock_s();
     int status = -1;
 
     node_hang_up(node);
     if (node->daemon <= 0)
         return -1;
     kill(node->daemon, SIGTERM);
-    for (int i = 0; i < PATIENCE_MS && node->daemon > 0; i++) {
+    while (node->daemon > 0 && has_patience(since_s)) {
         if (waitpid(node->daemon, &status, WNOHANG) == node->daemon)
             node->daemon = 0;
         else
@@ -311,8 +345,9 @@ struct json_object *node_answer(struct node *node)
 {
     struct json_object *lines = json_object_new_array();
     char text[16384], *line, *rest;
+    double since_s = clock_s();
 
-    for (int i = 0; i < PATIENCE_MS && !node_answered(node); i++) {
+    while (!node_answered(node) && has_patience(since_s)) {
         struct pollfd wait = {.fd = node->fd, .events = POLLIN};
 
         poll(&wait, 1, 100);

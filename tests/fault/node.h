@@ -9,12 +9,15 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "tests/unit/common/steps.h"
 
 #define NODE_STEPS_MAX 2
 #define NODE_WHY 512
-#define NODE_JOB(i) (900001u + (unsigned)(i))
+/* Others' tests may run on this machine, whose steps are not ours. */
+#define NODE_JOB(i) (900001u + NODE_STEPS_MAX * (unsigned)getpid() + (unsigned)(i))
+#define NODE_PATIENCE_S 60.0 /* a hung daemon is a failure, a slow machine is not */
 
 struct node {
     char dir[64], name[32], conf[96], socket[96];
@@ -47,7 +50,8 @@ struct node_kind {
     /* Has berthd done to all of them what it does here? `later`: some time after its answer. */
     bool (*changed)(struct node *node, char *why);
     bool later;
-    /* Is everything as berthd says, whatever has happened? */
+    /* Is everything as berthd says, whatever has happened? It is asked until it is: berthd may have
+     * turns to go. */
     bool (*holds)(struct node *node, char *why);
     /* Is step i as it was before berthd? */
     bool (*is_home)(struct node *node, size_t i, char *why);
@@ -82,14 +86,18 @@ void node_reset(struct node *node); /* empty state folder */
 /* Writes berth.conf, in which steps are allowed what they ask for, or nothing. */
 void node_configure(struct node *node, bool allowed);
 
+/* Asks again and again until it is so. false, and why: it is not so when all patience is gone. */
+bool node_await(struct node *node, bool (*is_so)(struct node *node, char *why), char *why);
+
 /* Does berthd's log have this? */
 bool node_logged(const struct node *node, const char *text);
+void node_print_log(const struct node *node); /* all of it, on stderr */
 
 /* Say something to berthd (text with its newline), and has it answered in full? */
 void node_hang_up(struct node *node);
 bool node_say(struct node *node, const char *text);
 bool node_answered(struct node *node);
-/* Read an answer, at most a few seconds. The caller releases an array of its lines; NULL. */
+/* Read an answer. The caller releases an array of its lines; NULL. */
 struct json_object *node_answer(struct node *node);
 
 /* The registration of step i. */

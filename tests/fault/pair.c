@@ -118,12 +118,29 @@ static int believed(struct json_object *lines, size_t i, bool *sure)
     return (int)i;
 }
 
+/* Does step i stand on one CPU, *cpu, where berthd says, and does berthd say that it is sure? */
+static bool stands(const struct node *node, struct json_object *lines, size_t i, int *cpu,
+                   char *why)
+{
+    bool sure = true;
+    int says = believed(lines, i, &sure);
+
+    *cpu = cpu_of(node, i, why);
+    if (*cpu < 0)
+        return false;
+    if (*cpu == says && sure)
+        return true;
+    snprintf(why, NODE_WHY, "step %zu is on %d, and berthd says %d%s", i, *cpu, says,
+             sure ? "" : ", not verified");
+    return false;
+}
+
 /* Each step stands on one CPU, no two on the same, where berthd says. */
 static bool holds(struct node *node, char *why)
 {
     struct json_object *lines = NULL;
-    int cpu[STEPS];
-    bool fine = true, sure = true;
+    int cpu[STEPS] = {-1, -1};
+    bool fine = true;
 
     if (node_say(node, "{\"version\":1,\"op\":\"status\"}\n"))
         lines = node_answer(node);
@@ -131,20 +148,8 @@ static bool holds(struct node *node, char *why)
         snprintf(why, NODE_WHY, "berthd does not answer");
         return false;
     }
-    for (size_t i = 0; fine && i < STEPS; i++) {
-        int says = believed(lines, i, &sure);
-
-        cpu[i] = -1;
-        if (node->step[i].gone)
-            continue;
-        cpu[i] = cpu_of(node, i, why);
-        fine = cpu[i] >= 0;
-        if (fine && (cpu[i] != says || !sure)) {
-            snprintf(why, NODE_WHY, "step %zu is on %d, and berthd says %d%s", i, cpu[i], says,
-                     sure ? "" : ", not verified");
-            fine = false;
-        }
-    }
+    for (size_t i = 0; fine && i < STEPS; i++)
+        fine = node->step[i].gone || stands(node, lines, i, &cpu[i], why);
     if (fine && cpu[0] >= 0 && cpu[0] == cpu[1]) {
         snprintf(why, NODE_WHY, "both steps are on CPU %d", cpu[0]);
         fine = false;

@@ -10,7 +10,8 @@
  *
  * To be run in the build folder.
  *
- *   test_fault [PATTERN]  those of its seven tests whose name is like that (*_inside, *_registers)
+ *   test_fault [PATTERN]  those of its tests whose name is like that (*_inside, *_registers)
+ *   test_fault --list     their names
  *   BERTH_FAULT_STRIDE=N  every N-th system call only (1: all; default 23) */
 #include <errno.h>
 #include <setjmp.h>
@@ -31,8 +32,8 @@
 #include "tests/fault/trace.h"
 
 #define STRIDE 23
-#define PATIENCE_MS 10000 /* a hung daemon is a failure, a slow machine is not */
-#define FAILURES_SHOWN 10
+#define GIVES_UP_S 10.0 /* what has failed is not tried again after so long */
+#define FAILURES_MAX 10 /* no more runs then: each may have waited for all patience */
 
 /* What the daemon is doing when it happens. CHANGE: the last step is registered, which changes what
  * all of them have. */
@@ -70,17 +71,6 @@ static bool register_step(struct node *node, size_t i)
     return say_and_hear(node, text);
 }
 
-/* Waits until berthd has done to the steps what it does here. */
-static bool is_changed(struct node *node, char *why)
-{
-    for (int i = 0; i < PATIENCE_MS; i++) {
-        if (node->kind->changed(node, why))
-            return true;
-        usleep(1000);
-    }
-    return false;
-}
-
 /* The state that the scenario begins with: berthd has changed what the steps have, but for CHANGE.
  */
 static bool prepare(struct node *node, const struct scenario *scenario, char *why)
@@ -89,13 +79,15 @@ static bool prepare(struct node *node, const struct scenario *scenario, char *wh
 
     node_reset(node);
     node_configure(node, true);
-    snprintf(why, NODE_WHY, "no berthd, or no answer");
+    snprintf(why, NODE_WHY, "berthd does not start");
     if (!node_start(node, false))
         return false;
-    for (size_t i = 0; i + changes < node->kind->steps; i++)
+    for (size_t i = 0; i + changes < node->kind->steps; i++) {
+        snprintf(why, NODE_WHY, "step %zu is registered, and berthd does not answer", i);
         if (!register_step(node, i))
             return false;
-    return changes || is_changed(node, why);
+    }
+    return changes || node_await(node, node->kind->changed, why);
 }
 
 /* What is said to berthd. "": nothing. */
@@ -114,26 +106,28 @@ static void words_of(const struct node *node, const struct scenario *scenario, c
         snprintf(text, size, "{\"version\":1,\"op\":\"release\"}\n");
 }
 
-static bool answered(void *node)
+static bool answered(void *node, const struct trace_result *so_far)
 {
+    (void)so_far;
     return node_answered(node);
 }
 
-/* It has answered, and done what may come later; or it has said that it will not; or it does not.
- */
-static bool changed(void *arg)
+/* It has answered, and done what may come later; or it has said that it will not; or a call has
+ * failed, and it does not. */
+static bool changed(void *arg, const struct trace_result *so_far)
 {
     const struct node *node = arg;
+    double patience_s = so_far->failed ? GIVES_UP_S : NODE_PATIENCE_S;
     char why[NODE_WHY];
 
     return node_answered(arg) &&
            (!node->kind->later || node->kind->changed(arg, why) ||
-            node_logged(node, "left alone") || clock_s() - node->started_s > PATIENCE_MS / 1e3);
+            node_logged(node, "left alone") || clock_s() - node->started_s > patience_s);
 }
 
-static bool at_once(void *node)
+static bool at_once(void *node, const struct trace_result *so_far)
 {
-    (void)node;
+    (void)node, (void)so_far;
     return true;
 }
 
@@ -180,7 +174,8 @@ static bool comes_back(struct node *node, bool rewritten, char *why)
             return false;
         }
     }
-    if (!node_up(node) || (!rewritten && !node->kind->holds(node, why)))
+    snprintf(why, NODE_WHY, "berthd does not listen any more");
+    if (!node_up(node) || (!rewritten && !node_await(node, node->kind->holds, why)))
         return false;
     if (node_stop(node) != 0) {
         snprintf(why, NODE_WHY, "berthd did not stop well");
@@ -210,7 +205,7 @@ static bool outcome(struct node *node, const struct scenario *scenario,
         return false;
     }
     if (scenario->doing == CHANGE && !result->ended && !result->killed && !result->failed &&
-        !result->meddled && !node->kind->changed(node, why))
+        !result->meddled && !node_await(node, node->kind->changed, why))
         return false;
     if (scenario->doing == STOP && result->ended &&
         !(result->failed && plan->fail_kind == TRACE_REMOVE))
@@ -234,14 +229,20 @@ static struct trace_result run(struct sweep *sweep, const struct scenario *scena
     sweep->runs++;
     if (fine)
         return result;
-    if (sweep->failures++ < FAILURES_SHOWN)
-        print_error("%s: %s, %s: %s\n", sweep->kind->name, scenario->name, what, why);
+    sweep->failures++;
+    print_error("%s: %s, %s: %s\n", sweep->kind->name, scenario->name, what, why);
+    node_print_log(sweep->node);
     node_close(sweep->node);
     sweep->node = node_open(sweep->kind);
     return result;
 }
 
 /* ---- the sweeps ---- */
+
+static bool goes_on(const struct sweep *sweep)
+{
+    return sweep->failures < FAILURES_MAX;
+}
 
 static long stride(void)
 {
@@ -257,7 +258,7 @@ static void sweep_kill(struct sweep *sweep, const struct scenario *scenario)
     char what[64];
     long calls = 0;
 
-    for (long at = 1; result.killed; at += stride()) {
+    for (long at = 1; result.killed && goes_on(sweep); at += stride()) {
         snprintf(what, sizeof(what), "killed before call %ld", at);
         result = run(sweep, scenario, &(struct trace_plan){.kill_at = at}, what);
         calls = result.calls;
@@ -275,7 +276,7 @@ static void sweep_fail(struct sweep *sweep, const struct scenario *scenario, enu
     char what[128];
     long at = 0;
 
-    while (result.failed || result.killed) {
+    while ((result.failed || result.killed) && goes_on(sweep)) {
         at++;
         snprintf(what, sizeof(what), "%s number %ld: %s", trace_kind_name[kind], at, name);
         result =
@@ -334,7 +335,7 @@ static void sweep_meddle(struct sweep *sweep, const struct scenario *scenario,
     struct trace_result result = {.meddled = true};
     char what[64];
 
-    for (long at = 1; result.meddled; at += 3 * stride()) {
+    for (long at = 1; result.meddled && goes_on(sweep); at += 3 * stride()) {
         snprintf(what, sizeof(what), "%s before call %ld", name, at);
         plan.meddle_at = at;
         result = run(sweep, scenario, &plan, what);
@@ -478,6 +479,11 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(test_killed_registers, setup_registers, teardown),
         cmocka_unit_test_setup_teardown(test_failing_registers, setup_registers, teardown)};
 
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+        for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+            puts(tests[i].name);
+        return 0;
+    }
     if (argc == 2)
         cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 const char *const TABLE(trace_kind_name, TRACE_KINDS) = {
@@ -141,13 +142,23 @@ static bool is_kind(pid_t pid, const struct __ptrace_syscall_info *info, enum tr
     }
 }
 
-static bool waits(const struct __ptrace_syscall_info *info)
+/* Does it wait for events that are not there yet? One that has more to do only looks: its time-out
+ * is 0. */
+static bool waits(pid_t pid, const struct __ptrace_syscall_info *info)
 {
+    long nr = (long)info->entry.nr;
+    struct timespec wait = {.tv_sec = 1};
+
 #ifdef SYS_epoll_wait
-    if (info->entry.nr == SYS_epoll_wait)
-        return true;
+    if (nr == SYS_epoll_wait)
+        return (int)info->entry.args[3] != 0;
 #endif
-    return info->entry.nr == SYS_epoll_pwait || info->entry.nr == SYS_epoll_pwait2;
+    if (nr == SYS_epoll_pwait)
+        return (int)info->entry.args[3] != 0;
+    if (nr != SYS_epoll_pwait2)
+        return false;
+    read_memory(pid, info->entry.args[3], &wait, sizeof(wait));
+    return wait.tv_sec != 0 || wait.tv_nsec != 0;
 }
 
 /* ---- watching ---- */
@@ -195,8 +206,7 @@ static bool on_entry(pid_t pid, const struct trace_plan *plan, struct trace_resu
     return result->killed;
 }
 
-struct trace_result trace_run(pid_t pid, const struct trace_plan *plan, bool (*done)(void *arg),
-                              void *arg)
+struct trace_result trace_run(pid_t pid, const struct trace_plan *plan, trace_done *done, void *arg)
 {
     struct trace_result result = {0};
     long of_kind = 0, signal = 0;
@@ -222,7 +232,7 @@ struct trace_result trace_run(pid_t pid, const struct trace_plan *plan, bool (*d
             answer(pid, plan->fail_errno);
             answered = true;
         } else if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
-            if (waits(&info) && done(arg)) {
+            if (waits(pid, &info) && done(arg, &result)) {
                 ptrace(PTRACE_DETACH, pid, NULL, NULL);
                 return result;
             }

@@ -46,9 +46,10 @@ bool trace_can_fail(void);
 int trace_attach(pid_t pid);
 int trace_me(void);
 
-/* Let it run until it ends, is killed as planned, or waits for events (epoll) when done(arg). In
- * the last case it runs on unwatched. */
-struct trace_result trace_run(pid_t pid, const struct trace_plan *plan, bool (*done)(void *arg),
+/* Let it run until it ends, is killed as planned, or waits for events (epoll; not a mere look) when
+ * it is done with what has come of the plan so far. In the last case it runs on unwatched. */
+typedef bool trace_done(void *arg, const struct trace_result *so_far);
+struct trace_result trace_run(pid_t pid, const struct trace_plan *plan, trace_done *done,
                               void *arg);
 
 #endif
