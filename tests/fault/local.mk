@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# berthd killed at, or refused, one system call after the other: a command of its own, as root; BERTH_FAULT_STRIDE=1 takes every one.
+# berthd killed at, or refused, one system call after the other: tests/fault/calls runs it, as root.
 check_PROGRAMS += tests/fault/test_fault
 tests_fault_test_fault_SOURCES = tests/fault/crowd.c tests/fault/node.c tests/fault/node.h tests/fault/pair.c \
 	tests/fault/registers.c tests/fault/test_fault.c tests/fault/trace.c tests/fault/trace.h
@@ -23,6 +23,6 @@ tests_fault_monitor_LDADD =
 noinst_LTLIBRARIES += tests/fault/preload.la
 tests_fault_preload_la_SOURCES = tests/fault/preload.c
 tests_fault_preload_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
-dist_noinst_SCRIPTS += tests/fault/run
+dist_noinst_SCRIPTS += tests/fault/calls tests/fault/run
 EXTRA_DIST += tests/fault/check-table tests/fault/faults.sh tests/fault/moments.sh tests/fault/table
 TESTS += tests/fault/check-table
