@@ -13,6 +13,7 @@ libctl_la_CPPFLAGS = $(AM_CPPFLAGS) -DVALGRIND=\"$(VALGRIND)\" -DVALGRIND_FOLDER
 PACKER_LIBS = libpacker.la libmodels.la libwire.la libblackboard.la
 
 include packer/base/local.mk
+include packer/fact/local.mk
 include packer/wire/local.mk
 include packer/system/local.mk
 include packer/conf/local.mk
@@ -37,6 +38,7 @@ include packer/size/local.mk
 include packer/place/local.mk
 include packer/enact/local.mk
 include packer/inside/local.mk
+include packer/figures/local.mk
 include packer/metrics/local.mk
 include packer/serve/local.mk
 include packer/daemon/local.mk

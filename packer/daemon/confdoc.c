@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* confdoc - run by make, not installed: the table of conf.c as etc/berth.conf and as the list of
  * keys in berth.conf(5), so that neither can say something else than the parser; and likewise the
- * table of metrics/families.c, for berth-metrics(7), and for the test of the dashboard. */
+ * table of metrics/families.c, for berth-metrics(7), and for the test of the dashboard; and the
+ * facts, for the schemas (doc/schemas/fill.awk). */
 #include <stdio.h>
 #include <string.h>
 
 #include "packer/conf/conf.h"
+#include "packer/fact/fact.h"
 #include "packer/metrics/node.h"
 #include "enum_table.h"
 
@@ -34,6 +36,17 @@ static void print_metrics(bool mdoc)
     }
 }
 
+/* Prints "PLACE KEY SCHEMA", with tabs, of each place where a fact is told. */
+static void print_facts(void)
+{
+    for (enum fact_id id = 0; id < FACTS; id++) {
+        if (fact[id].told & FACT_EXPLAIN)
+            printf("explain.%s\t%s\t%s\n", fact[id].of, fact[id].key, fact_schema(id));
+        if (fact[id].told & FACT_STATUS)
+            printf("status\t%s\t%s\n", fact[id].key, fact_schema(id));
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct conf conf;
@@ -47,7 +60,9 @@ int main(int argc, char **argv)
         print_metrics(false);
     else if (argc == 2 && strcmp(argv[1], "metrics-mdoc") == 0)
         print_metrics(true);
+    else if (argc == 2 && strcmp(argv[1], "facts") == 0)
+        print_facts();
     else
-        return fputs("usage: confdoc conf|mdoc|metrics|metrics-mdoc\n", stderr), 2;
+        return fputs("usage: confdoc conf|mdoc|metrics|metrics-mdoc|facts\n", stderr), 2;
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -12,8 +12,8 @@
 #include "packer/daemon/render_now.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/thermal.h"
+#include "packer/figures/figures.h"
 #include "packer/inside/inside.h"
-#include "packer/observe/usage.h"
 #include "packer/observe/window.h"
 #include "packer/place/bound.h"
 #include "packer/place/isolation.h"
@@ -204,9 +204,7 @@ struct json_object *render_step(const struct packer *packer, const struct step *
     json_add_cpus(object, "cpus", stands(step));
     json_add(object, "llc", llcs_of(packer, stands(step)));
     json_add_cpus(object, "mems", &step->place.mems);
-    json_add_double(object, "elapsed_s", observe_elapsed_s(step));
-    json_add_measure(object, "user_s", step->use.user_s);
-    json_add_measure(object, "system_s", step->use.system_s);
+    figures_status(object, step);
     json_add_measure(object, "energy_j", render_energy_j(step));
     render_rate(object, "ipc", step, RATE_IPC);
     render_rate(object, "bytes_s", step, RATE_BYTES);
@@ -671,18 +669,8 @@ static struct json_object *render_unread(const struct step *step)
 static struct json_object *render_observe(const struct packer *packer, const struct step *step)
 {
     struct json_object *object = json_object_new_object();
-    double elapsed_s = observe_elapsed_s(step), used_s = step->use.user_s + step->use.system_s;
-    double miss_pmi, error;
-    bool known = step->use.user_s >= 0 && step->use.system_s >= 0 && elapsed_s > 0;
 
-    json_add_double(object, "elapsed_s", elapsed_s);
-    json_add_measure(object, "user_s", step->use.user_s);
-    json_add_measure(object, "system_s", step->use.system_s);
-    json_add(object, "maxrss_kib",
-             step->use.maxrss_kib ? json_object_new_uint64(step->use.maxrss_kib) : NULL);
-    json_add_measure(object, "cores_used", known ? used_s / elapsed_s : -1);
-    json_add_measure(object, "miss_pmi",
-                     step_counts_rate(step, RATE_MISS_PMI, &miss_pmi, &error) ? miss_pmi : NAN);
+    figures_explain(object, "observe", step);
     json_add(object, "counts", render_counts(packer, step));
     json_add(object, "unread", render_unread(step));
     return object;

@@ -18,7 +18,9 @@ bad() {
 }
 
 valid() { # SCHEMA NAME < JSON
-    "$python" "$src/tests/schemas/validate.py" "$src/doc/schemas/$1.schema.json" "$2"
+    file=doc/schemas/$1.schema.json
+    [ -e "$file" ] || file=$src/$file
+    "$python" "$src/tests/schemas/validate.py" "$file" "$2"
 }
 
 # asked SCHEMA VERB OPTION..

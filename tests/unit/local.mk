@@ -112,6 +112,7 @@ unit_programs = \
 	tests/unit/daemon/test_resume \
 	tests/unit/daemon/test_stages \
 	tests/unit/daemon/test_stored \
+	tests/unit/daemon/test_told \
 	tests/unit/daemon/test_warning \
 	tests/unit/enact/test_binders \
 	tests/unit/enact/test_bindings \
@@ -453,5 +454,5 @@ tests_fixtures_programs_binder_LDADD = -lpthread
 tests_fixtures_programs_turtle_CFLAGS = -O2
 tests_fixtures_programs_turtle_LDADD =
 
-EXTRA_DIST += tests/fixtures/topologies/uneven.xml tests/fixtures/meters \
+EXTRA_DIST += tests/fixtures/topologies/uneven.xml tests/fixtures/meters tests/fixtures/told \
 	tests/fixtures/samples/software.jsonl tests/fixtures/samples/three.csv tests/fixtures/samples/three.jsonl

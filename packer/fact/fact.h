@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* fact - a figure of a step, described once: what explain, status, their schemas and berthctl make
+ * of it. packer/fact/facts.def has the figures, a paragraph each; what they are of a step computes
+ * packer/figures/figures.c. */
+#ifndef BERTH_FACT_FACT_H
+#define BERTH_FACT_FACT_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+enum fact_id {
+#define FACT(ID, ...) FACT_##ID,
+#include "packer/fact/facts.def"
+    FACTS
+};
+
+enum fact_kind {
+    FACT_NUMBER, /* 0 or more */
+    FACT_COUNT,  /* whole, 0 or more */
+    FACT_SECONDS,
+    FACT_CPU_TIME, /* seconds, of several CPUs together */
+    FACT_KIB,      /* whole */
+    FACT_KINDS
+};
+
+/* Where it is told, beside what has a line of its own in facts.def. */
+#define FACT_EXPLAIN 1u
+#define FACT_STATUS 2u
+
+struct fact {
+    const char *key;  /* in explain and status */
+    const char *of;   /* the object of explain that it stands in */
+    const char *help; /* one sentence */
+    enum fact_kind kind;
+    unsigned told;
+    bool always; /* it is always known */
+};
+extern const struct fact fact[FACTS];
+
+/* Adds the figure to an object, as explain and status have it: null where it is not known (NAN). */
+void fact_add(struct json_object *object, enum fact_id id, double value);
+
+/* Is it told there: in status, or in that object of explain? */
+bool fact_is_told(enum fact_id id, unsigned where, const char *of);
+
+/* Returns what a JSON Schema says of its value. */
+const char *fact_schema(enum fact_id id);
+
+#endif

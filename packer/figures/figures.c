@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* figures - see figures.h */
+#include "packer/figures/figures.h"
+
+#include <math.h>
+
+#include "packer/observe/usage.h"
+#include "packer/steps/step_counts.h"
+
+/* ---- what facts.def calls ---- */
+
+static double known(double value)
+{
+    return value >= 0 ? value : NAN;
+}
+
+static double known_size(uint64_t size)
+{
+    return size ? (double)size : NAN;
+}
+
+static double phase_mean(const struct step *step, enum rate_id id)
+{
+    double mean, error;
+
+    return step_counts_rate(step, id, &mean, &error) ? mean : NAN;
+}
+
+/* Half a measurement is none. */
+static double cores_used(const struct step *step)
+{
+    double elapsed_s = observe_elapsed_s(step);
+
+    if (!(elapsed_s > 0))
+        return NAN;
+    return (known(step->use.user_s) + known(step->use.system_s)) / elapsed_s;
+}
+
+double figure(const struct step *step, enum fact_id id)
+{
+    switch (id) {
+#define FACT(ID, key, kind, of, value, help, ...)                                                  \
+    case FACT_##ID:                                                                                \
+        return (value);
+#include "packer/fact/facts.def"
+    case FACTS:
+        break;
+    }
+    return NAN;
+}
+
+/* ---- where they are told ---- */
+
+static void add_told(struct json_object *object, unsigned where, const char *of,
+                     const struct step *step)
+{
+    for (enum fact_id id = 0; id < FACTS; id++)
+        if (fact_is_told(id, where, of))
+            fact_add(object, id, figure(step, id));
+}
+
+void figures_status(struct json_object *object, const struct step *step)
+{
+    add_told(object, FACT_STATUS, NULL, step);
+}
+
+void figures_explain(struct json_object *object, const char *of, const struct step *step)
+{
+    add_told(object, FACT_EXPLAIN, of, step);
+}

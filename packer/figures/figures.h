@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* figures - what the facts of packer/fact are of a step: each by its own line there. */
+#ifndef BERTH_FIGURES_FIGURES_H
+#define BERTH_FIGURES_FIGURES_H
+
+#include <json-c/json.h>
+
+#include "packer/fact/fact.h"
+#include "packer/steps/registry.h"
+
+/* Returns what it is of the step; NAN: that is not known. */
+double figure(const struct step *step, enum fact_id id);
+
+/* Adds to an object what is told of the step there: in status, or in that object of explain. */
+void figures_status(struct json_object *object, const struct step *step);
+void figures_explain(struct json_object *object, const char *of, const struct step *step);
+
+#endif
