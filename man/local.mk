@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 dist_man_MANS += man/berth.7 man/berthd.8 man/berthctl.1 man/spank_berth.8 man/berth-protocol.7 \
 	man/berth-models.7 man/berth-security.7 man/berth_blackboard.3 man/berth_mutex.3 man/berth_tasks.3
-nodist_man_MANS = man/berth.conf.5 man/berth-metrics.7
-EXTRA_DIST += man/berth.conf.5.in man/berth-metrics.7.in
-CLEANFILES += man/berth.conf.5 man/berth-metrics.7
+nodist_man_MANS = man/berth.conf.5 man/berth-facts.7 man/berth-metrics.7
+EXTRA_DIST += man/berth.conf.5.in man/berth-facts.7.in man/berth-metrics.7.in
+CLEANFILES += man/berth.conf.5 man/berth-facts.7 man/berth-metrics.7
 
 # The keys come from conf.c's own table.
 man/berth.conf.5: man/berth.conf.5.in packer/daemon/confdoc$(EXEEXT)
@@ -19,6 +19,14 @@ man/berth-metrics.7: man/berth-metrics.7.in packer/daemon/confdoc$(EXEEXT)
 	sed -n '/^@METRICS[@]$$/q; p' $(srcdir)/man/berth-metrics.7.in && \
 	packer/daemon/confdoc metrics-mdoc && \
 	sed '1,/^@METRICS[@]$$/d' $(srcdir)/man/berth-metrics.7.in; \
+	} >$@.tmp && mv $@.tmp $@
+
+# The figures come from packer/fact/facts.def.
+man/berth-facts.7: man/berth-facts.7.in packer/daemon/confdoc$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) man && { \
+	sed -n '/^@FACTS[@]$$/q; p' $(srcdir)/man/berth-facts.7.in && \
+	packer/daemon/confdoc facts-mdoc && \
+	sed '1,/^@FACTS[@]$$/d' $(srcdir)/man/berth-facts.7.in; \
 	} >$@.tmp && mv $@.tmp $@
 
 TESTS += tests/check-man

@@ -17,6 +17,7 @@
 #include "packer/cli/explain_summary.h"
 #include "packer/cli/find.h"
 #include "packer/cli/verbs.h"
+#include "packer/fact/fact.h"
 
 #define TASKS_SHOWN 8
 #define INDENT 9 /* of what is said of a stage */
@@ -192,12 +193,9 @@ static void say_observe(FILE *out, struct json_object *observe)
     };
     struct json_object *counts = ctl_object(observe, "counts");
 
-    ctl_say(
-        out, observe,
-        "elapsed {elapsed_s~}; CPU time user [{user_s:2} s|not known]"
-        "; system [{system_s:2} s|not known]; cores in use [{cores_used:2} on average|not known]"
-        "; largest process [{maxrss_kib:1/1024} MiB|not known]"
-        "[{miss_pmi?}|; cache misses not known]");
+    for (enum fact_id id = 0; id < FACTS; id++)
+        if (fact[id].say && fact_is_told(id, FACT_EXPLAIN, "observe"))
+            ctl_say(out, observe, fact[id].say);
     say_each(out, ctl_object(observe, "unread"),
              "; [{what=program}its program|{what=ranks}its ranks|{what=sdp}its reuse distances|its "
              "memory by node] not known: [{hung?}a process of it lets nobody look|too many threads "

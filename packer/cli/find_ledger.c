@@ -51,19 +51,20 @@ static struct json_object *place_of(const struct ledger_record *record)
     return object;
 }
 
+/* Adds the facts that explain tells in that object. */
+static void add_facts(struct json_object *object, const char *of,
+                      const struct ledger_record *record)
+{
+    for (enum fact_id id = 0; id < FACTS; id++)
+        if (ledger_tells(id) && fact_is_told(id, FACT_EXPLAIN, of))
+            fact_add(object, id, ledger_fact(record, id));
+}
+
 static struct json_object *observed_of(const struct ledger_record *record)
 {
     struct json_object *object = json_object_new_object();
-    double used_s = record->user_s + record->system_s;
 
-    json_add_measure(object, "elapsed_s", record->elapsed_s);
-    json_add_measure(object, "user_s", record->user_s);
-    json_add_measure(object, "system_s", record->system_s);
-    json_add_measure(object, "maxrss_kib", record->maxrss_kib);
-    json_add_measure(object, "cores_used", record->elapsed_s > 0 ? used_s / record->elapsed_s : -1);
-    json_add_measure(object, "miss_pmi",
-                     record->instructions > 0 ? record->llc_misses / record->instructions * 1e6
-                                              : -1);
+    add_facts(object, "observe", record);
     return object;
 }
 
@@ -98,7 +99,7 @@ static struct json_object *enforce_of(const struct ledger_record *record)
     bool off = strcmp(record->state, "left") == 0 || strcmp(record->state, "late") == 0 ||
                strcmp(record->state, "failed") == 0;
 
-    json_add_u64(object, "moves", record->moves);
+    add_facts(object, "enforce", record);
     add_known(object, "reason", off ? record->reason : "");
     return object;
 }

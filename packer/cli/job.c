@@ -153,6 +153,7 @@ static void say_beside(FILE *out, const struct page *page)
 static void say_deed(FILE *out, const struct page *page)
 {
     const struct job_sum *sum = &page->sum;
+    double moves = sum->fact[JOB_MOVES];
     const struct {
         size_t n;
         const char *what;
@@ -166,8 +167,8 @@ static void say_deed(FILE *out, const struct page *page)
                     deeds[i].what);
             before = ", ";
         }
-    if (sum->moves > 0)
-        fprintf(out, "; moved %.0f time%s", sum->moves, sum->moves == 1 ? "" : "s");
+    if (moves > 0)
+        fprintf(out, "; moved %.0f time%s", moves, moves == 1 ? "" : "s");
     if (sum->reason)
         fprintf(out, " (%s)", sum->reason);
 }
@@ -264,7 +265,8 @@ static struct json_object *page_json(const struct page *page)
     json_add_number(slowdown, "measured", sum->measured);
     json_add(object, "slowdown", slowdown);
     json_add_number(object, "neighbours", sum->neighbours);
-    json_add_number(object, "moves", sum->moves);
+    for (size_t i = 0; i < JOB_FACTS; i++)
+        json_add_number(object, job_fact_of[i].key, sum->fact[i]);
     json_add_text(object, "hint", said(page->hint));
     json_add(object, "steps", json_object_get(page->steps));
     return object;

@@ -9,9 +9,16 @@
 
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/explain_summary.h"
+#include "enum_table.h"
 
 #define IDLE_CPU 0.5  /* of the CPU time: below it cores were asked for in vain */
 #define DISTURBED 0.1 /* of its speed, measured */
+
+const struct job_fact_of TABLE(job_fact_of, JOB_FACTS) = {
+#define FACT_JOB(ID, key, title, words) ROW(JOB_##ID) = {FACT_##ID, key, title, words},
+#include "packer/fact/facts.def"
+};
+TABLE_COMPLETE(job_fact_of);
 
 static bool is(struct json_object *object, const char *key, const char *word)
 {
@@ -61,7 +68,6 @@ static void add_deed(struct job_sum *sum, struct json_object *step)
     enum explain_deed deed = explain_deed(step);
     bool off = deed == EXPLAIN_LEFT || deed == EXPLAIN_FAILED;
 
-    sum->moves += known_or(ctl_number(enforce, "moves"), 0);
     if (off && reason[0] && strcmp(reason, "-") != 0)
         sum->reason = reason;
     if (off)
@@ -100,6 +106,17 @@ static void add_use(struct job_sum *sum, struct json_object *step, bool *whole)
     else if (strcmp(sum->idle_energy, rule) != 0)
         sum->idle_energy = "";
     sum->energy_j = known_or(sum->energy_j, 0) + energy;
+}
+
+static void add_facts(struct job_sum *sum, struct json_object *step)
+{
+    for (size_t i = 0; i < JOB_FACTS; i++) {
+        const struct fact *of = &fact[job_fact_of[i].id];
+        double value = ctl_number(ctl_object(step, of->of), of->key);
+
+        if (!isnan(value))
+            sum->fact[i] = known_or(sum->fact[i], 0) + value;
+    }
 }
 
 static void add_slowdowns(struct mean mean[3], struct json_object *step)
@@ -147,10 +164,13 @@ void job_sum(struct json_object *steps, const struct slurm_job *job, struct job_
                             .idle_energy = "",
                             .neighbours = NAN,
                             .devils = NAN};
+    for (size_t i = 0; i < JOB_FACTS; i++)
+        sum->fact[i] = NAN;
     for (size_t i = 0; i < ctl_length(steps); i++) {
         struct json_object *step = json_object_array_get_idx(steps, i);
 
         add_use(sum, step, &whole);
+        add_facts(sum, step);
         add_slowdowns(mean, step);
         add_deed(sum, step);
         add_unknown(sum, step);

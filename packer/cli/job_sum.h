@@ -8,6 +8,19 @@
 #include <stdint.h>
 
 #include "packer/cli/slurm_job.h"
+#include "packer/fact/fact.h"
+
+/* The facts that facts.def has for `job`. */
+enum job_fact {
+#define FACT_JOB(ID, ...) JOB_##ID,
+#include "packer/fact/facts.def"
+    JOB_FACTS
+};
+extern const struct job_fact_of {
+    enum fact_id id;
+    const char *key;           /* in JSON */
+    const char *title, *words; /* of its line, and behind the figure there; NULL: it has none */
+} job_fact_of[JOB_FACTS];
 
 /* What is not known is NAN. */
 struct job_sum {
@@ -25,9 +38,9 @@ struct job_sum {
     double predicted, home, measured; /* slowdowns, fractions: means over the CPU time given */
     double neighbours, devils;        /* on the caches of its running steps now; NAN: none runs */
     size_t placed, observed, left;    /* steps by what berth did */
-    double moves;
-    const char *reason;  /* why one was left; borrowed from the steps; NULL */
-    const char *program; /* of a step whose cache use nobody knows; borrowed; NULL */
+    double fact[JOB_FACTS];           /* summed up over the steps that know it */
+    const char *reason;               /* why one was left; borrowed from the steps; NULL */
+    const char *program;              /* of a step whose cache use nobody knows; borrowed; NULL */
 };
 
 /* Adds up the steps, of which each node has an element. `job` is NULL where Slurm does not know it.

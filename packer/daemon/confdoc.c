@@ -2,13 +2,14 @@
 /* confdoc - run by make, not installed: the table of conf.c as etc/berth.conf and as the list of
  * keys in berth.conf(5), so that neither can say something else than the parser; and likewise the
  * table of metrics/families.c, for berth-metrics(7), and for the test of the dashboard; and the
- * facts, for the schemas (doc/schemas/fill.awk). */
+ * facts, for the schemas (doc/schemas/fill.awk) and berth-facts(7). */
 #include <stdio.h>
 #include <string.h>
 
 #include "packer/conf/conf.h"
 #include "packer/fact/fact.h"
 #include "packer/metrics/node.h"
+#include "packer/report/fields.h"
 #include "enum_table.h"
 
 /* mdoc wants each sentence on a line of its own. */
@@ -36,6 +37,26 @@ static void print_metrics(bool mdoc)
     }
 }
 
+/* What facts.def has for report, for the metrics and for the ledger; NULL: nothing. */
+static const struct column {
+    const char *name, *key, *schema;
+} SPARSE(column, FACTS) = {
+#define FACT_COLUMN(ID, name, width, key, form, parts)                                             \
+    [FACT_##ID] = {name, key,                                                                      \
+                   REPORT_FORM_##form == REPORT_FORM_WHOLE                                         \
+                       ? "{\"type\": [\"integer\", \"null\"]}"                                     \
+                       : "{\"type\": [\"number\", \"null\"]}"},
+#include "packer/fact/facts.def"
+};
+static const enum metrics_id SPARSE(series, FACTS) = {
+#define FACT_SERIES(ID, name, type, unit) [FACT_##ID] = METRICS_STEP_##ID,
+#include "packer/fact/facts.def"
+};
+static const char *const SPARSE(kept, FACTS) = {
+#define FACT_KEPT(ID, member, type) [FACT_##ID] = #member,
+#include "packer/fact/facts.def"
+};
+
 /* Prints "PLACE KEY SCHEMA", with tabs, of each place where a fact is told. */
 static void print_facts(void)
 {
@@ -44,6 +65,43 @@ static void print_facts(void)
             printf("explain.%s\t%s\t%s\n", fact[id].of, fact[id].key, fact_schema(id));
         if (fact[id].told & FACT_STATUS)
             printf("status\t%s\t%s\n", fact[id].key, fact_schema(id));
+        if (column[id].name)
+            printf("report\t%s\t%s\n", column[id].key, column[id].schema);
+    }
+}
+
+/* Prints "WHERE NAME", the parts of one sentence: *n counts them. */
+static void print_place(const char *where, const char *name, int *n)
+{
+    if (name)
+        printf("%s%s\n.Ql %s", (*n)++ ? " ,\n" : "Elsewhere it is:\n", where, name);
+}
+
+/* Prints where else it is told than in explain. */
+static void print_places(enum fact_id id)
+{
+    const unsigned both = FACT_EXPLAIN | FACT_STATUS;
+    char metric[METRICS_NAME_MAX];
+    int n = 0;
+
+    if (series[id])
+        metrics_sample_name(&metrics_family[series[id]], metric);
+    print_place("in status", fact[id].told == both ? fact[id].key : NULL, &n);
+    print_place("in the ledger", kept[id], &n);
+    print_place("in report", column[id].name, &n);
+    print_place("in its JSON and CSV", column[id].key, &n);
+    print_place("as a metric", series[id] ? metric : NULL, &n);
+    fputs(n ? " .\n" : "", stdout);
+}
+
+static void print_facts_mdoc(void)
+{
+    for (enum fact_id id = 0; id < FACTS; id++) {
+        bool explain = fact[id].told & FACT_EXPLAIN;
+
+        printf(".It Ic %s%s%s\n", explain ? fact[id].of : "", explain ? "." : "", fact[id].key);
+        print_sentences(fact[id].help);
+        print_places(id);
     }
 }
 
@@ -62,7 +120,9 @@ int main(int argc, char **argv)
         print_metrics(true);
     else if (argc == 2 && strcmp(argv[1], "facts") == 0)
         print_facts();
+    else if (argc == 2 && strcmp(argv[1], "facts-mdoc") == 0)
+        print_facts_mdoc();
     else
-        return fputs("usage: confdoc conf|mdoc|metrics|metrics-mdoc|facts\n", stderr), 2;
+        return fputs("usage: confdoc conf|mdoc|metrics|metrics-mdoc|facts|facts-mdoc\n", stderr), 2;
     return fflush(stdout) == 0 ? 0 : 1;
 }

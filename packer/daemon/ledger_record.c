@@ -11,6 +11,7 @@
 #include "packer/bill/bill.h"
 #include "packer/daemon/record_pages.h"
 #include "packer/daemon/tally.h"
+#include "packer/figures/figures.h"
 #include "packer/ledger/ledger.h"
 #include "packer/ledger/schema.h"
 #include "packer/observe/usage.h"
@@ -119,10 +120,9 @@ static void fill_place(const struct packer *packer, const struct step *step,
     if (decided)
         snprintf(record->policy, sizeof(record->policy), "%s",
                  wire_policy_name[step->place.policy]);
-    record->moves = step->enacted.moves;
 }
 
-static void fill_use(const struct step *step, struct ledger_record *record)
+static void fill_times(const struct step *step, struct ledger_record *record)
 {
     record->start = step->started_at;
     record->end = step->ended_at;
@@ -130,14 +130,7 @@ static void fill_use(const struct step *step, struct ledger_record *record)
         record->start_ms = step->started_ms;
     if (step->ended_ms / 1000 == step->ended_at)
         record->end_ms = step->ended_ms;
-    record->elapsed_s = observe_elapsed_s(step);
     record->exit_status = step->exit_status;
-    if (step->use.user_s >= 0)
-        record->user_s = step->use.user_s;
-    if (step->use.system_s >= 0)
-        record->system_s = step->use.system_s;
-    if (step->use.maxrss_kib)
-        record->maxrss_kib = (double)step->use.maxrss_kib;
 }
 
 /* Its end may be heard of late: then it was in effect until that. */
@@ -236,7 +229,8 @@ void ledger_record_fill(const struct packer *packer, const struct step *step,
     ledger_record_init(record);
     fill_who(packer, step, record);
     fill_place(packer, step, record);
-    fill_use(step, record);
+    fill_times(step, record);
+    figures_record(step, record);
     fill_inside(step, record);
     fill_counts(packer, step, record);
     fill_slowdown(step, record);

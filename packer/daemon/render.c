@@ -543,7 +543,7 @@ static struct json_object *render_enforce(const struct packer *packer, const str
 
     json_add_text(object, "way", packer->enforce.way->name);
     json_add_bool(object, "verified", step->enacted.verified);
-    json_add_u64(object, "moves", step->enacted.moves);
+    figures_explain(object, "enforce", step);
     json_add_text(object, "reason", step->enacted.reason);
     for (size_t i = 0; i < step->body.ntasks && i < TASKS_TOLD; i++) {
         struct json_object *task = json_object_new_object();

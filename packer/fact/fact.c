@@ -8,6 +8,9 @@
 #include "packer/base/json.h"
 #include "enum_table.h"
 
+#define FACT(ID, key, kind, of, value, help, ...) const char fact_help_##ID[] = help;
+#include "packer/fact/facts.def"
+
 const struct fact TABLE(fact, FACTS) = {
 #define FACT(ID, name, unit, object, value, text, ...)                                             \
     ROW(FACT_##ID) = {                                                                             \

@@ -33,9 +33,14 @@ struct fact {
     const char *help; /* one sentence */
     enum fact_kind kind;
     unsigned told;
-    bool always; /* it is always known */
+    bool always;     /* it is always known */
+    const char *say; /* its part of what `berthctl explain -v` says of the object (ctl_say); NULL */
 };
 extern const struct fact fact[FACTS];
+
+/* The sentences of help by themselves, for tables that are made when berth is built. */
+#define FACT(ID, ...) extern const char fact_help_##ID[];
+#include "packer/fact/facts.def"
 
 /* Adds the figure to an object, as explain and status have it: null where it is not known (NAN). */
 void fact_add(struct json_object *object, enum fact_id id, double value);

@@ -68,3 +68,9 @@ void figures_explain(struct json_object *object, const char *of, const struct st
 {
     add_told(object, FACT_EXPLAIN, of, step);
 }
+
+void figures_record(const struct step *step, struct ledger_record *record)
+{
+#define FACT_KEPT(ID, member, type) record->member = (type)figure(step, FACT_##ID);
+#include "packer/fact/facts.def"
+}

@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 
 #include "packer/fact/fact.h"
+#include "packer/ledger/ledger.h"
 #include "packer/steps/registry.h"
 
 /* Returns what it is of the step; NAN: that is not known. */
@@ -14,5 +15,8 @@ double figure(const struct step *step, enum fact_id id);
 /* Adds to an object what is told of the step there: in status, or in that object of explain. */
 void figures_status(struct json_object *object, const struct step *step);
 void figures_explain(struct json_object *object, const char *of, const struct step *step);
+
+/* Fills in what the ledger keeps of them. */
+void figures_record(const struct step *step, struct ledger_record *record);
 
 #endif

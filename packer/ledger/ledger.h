@@ -15,6 +15,7 @@
 
 #include "packer/base/error.h"
 #include "packer/energy/energy.h"
+#include "packer/fact/fact.h"
 #include "packer/wire/wire.h"
 
 /* A number that was not measured is NAN; text that is not known is "". */
@@ -34,16 +35,13 @@ struct ledger_record {
     char program[128], tag[64]; /* base name of its executable */
     int64_t start, end;         /* unix seconds */
     int64_t start_ms, end_ms;   /* the same moments in milliseconds; 0: of an older berth */
-    double elapsed_s;
-    int exit_status; /* wait(2) status; -1 unknown */
+    int exit_status;            /* wait(2) status; -1 unknown */
     char state[16]; /* the last but "ended": "placed", "observed", "left", "failed"; or "late": left
                        alone, since berthd heard of it when it ran already, or had ended */
     uint32_t tasks, cores_given, cores_used;
     char home[256], cpus[256]; /* where Slurm put it, and where it stood at its end */
     char proposed[256];        /* where one that was only observed would have stood then */
     char policy[16];
-    uint64_t moves; /* times it was moved */
-    double user_s, system_s, maxrss_kib;
     double instructions, llc_misses, memory_bytes; /* of the whole run, as far as counted */
     char counters_source[32];
     double uj[ENERGY_DOMAINS]; /* microjoules by domain, exact to 2^53 */
@@ -70,6 +68,9 @@ struct ledger_record {
      * and the last measurement: fractions. */
     double size_loss_asked, size_loss_predicted, size_loss_measured;
     double size_freed_core_s; /* core-seconds that it gave up */
+/* What facts.def has for the ledger. */
+#define FACT_KEPT(ID, member, type) type member;
+#include "packer/fact/facts.def"
 };
 
 /* A run of a job: `restart` counts those before it. `at` is a time at which it was running, in Unix
@@ -92,6 +93,12 @@ struct ledger_identity {
 
 /* Does the record say who its job is, by Slurm's own word? */
 bool ledger_is_known(const struct ledger_record *record);
+
+/* Returns what the fact was of the step; NAN: that is not known. */
+double ledger_fact(const struct ledger_record *record, enum fact_id id);
+
+/* Does the ledger tell of it? */
+bool ledger_tells(enum fact_id id);
 
 /* Returns the joules of the step in all (energy_counts); NAN where that was not metered. */
 double ledger_energy_j(const struct ledger_record *record);

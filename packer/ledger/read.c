@@ -213,9 +213,9 @@ static int check(struct sql *sql, const char *url, struct berth_error *err)
         return -1;
     if (version == 0)
         return berth_error_set(err, "%.200s: there is no ledger yet", url);
-    if (version > LEDGER_SCHEMA)
+    if (version > ledger_schema)
         return berth_error_set(err, "%.200s: its schema %d is of a newer berth: this one knows %d",
-                               url, version, LEDGER_SCHEMA);
+                               url, version, ledger_schema);
     return 0;
 }
 

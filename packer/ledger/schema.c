@@ -37,7 +37,6 @@ const struct json_field ledger_fields[] = {
     FIELD(end),
     FIELD(start_ms),
     FIELD(end_ms),
-    FIELD(elapsed_s),
     JSON_RANGE(struct ledger_record, "exit_status", exit_status, OPTIONAL, 0, INT32_MAX),
     FIELD(state),
     FIELD(tasks),
@@ -47,10 +46,6 @@ const struct json_field ledger_fields[] = {
     FIELD(cpus),
     FIELD(proposed),
     FIELD(policy),
-    FIELD(moves),
-    FIELD(user_s),
-    FIELD(system_s),
-    FIELD(maxrss_kib),
     FIELD(instructions),
     FIELD(llc_misses),
     FIELD(memory_bytes),
@@ -81,6 +76,8 @@ const struct json_field ledger_fields[] = {
     FIELD(size_loss_predicted),
     FIELD(size_loss_measured),
     FIELD(size_freed_core_s),
+#define FACT_KEPT(ID, member, type) FIELD(member),
+#include "packer/fact/facts.def"
     JSON_END,
 };
 
@@ -95,7 +92,9 @@ void ledger_record_init(struct ledger_record *record)
 
 /* A row's key is also the order that reports want. "end" is what periods are looked up by: a step
  * ran in one when it began before its end and ended after its beginning. */
-const sql_migration ledger_migration[LEDGER_SCHEMA] = {
+#define COLUMN_double " DOUBLE"
+#define COLUMN_uint64_t " BIGINT NOT NULL DEFAULT 0"
+const sql_migration ledger_migration[] = {
     {
         "CREATE TABLE IF NOT EXISTS ledger_record ("
         " cluster VARCHAR(64) NOT NULL, node VARCHAR(64) NOT NULL, job BIGINT NOT NULL,"
@@ -157,7 +156,40 @@ const sql_migration ledger_migration[LEDGER_SCHEMA] = {
         "ALTER TABLE ledger_record ADD COLUMN%s throttled_s DOUBLE",
         "ALTER TABLE ledger_record ADD COLUMN%s idle_thread_s DOUBLE",
     },
+/* clang-format off */
+#define FACT_ADDED(ID, member, type, version)                                                      \
+    [(version) - 1] = {"ALTER TABLE ledger_record ADD COLUMN%s " #member COLUMN_##type},
+#include "packer/fact/facts.def"
+    /* clang-format on */
 };
+const int ledger_schema = sizeof(ledger_migration) / sizeof(ledger_migration[0]);
+
+double ledger_fact(const struct ledger_record *record, enum fact_id id)
+{
+    switch (id) {
+#define FACT_KEPT(ID, member, type)                                                                \
+    case FACT_##ID:                                                                                \
+        return (double)record->member;
+#define FACT_BACK(ID, value)                                                                       \
+    case FACT_##ID:                                                                                \
+        return (value);
+#include "packer/fact/facts.def"
+    default:
+        return NAN;
+    }
+}
+
+bool ledger_tells(enum fact_id id)
+{
+    switch (id) {
+#define FACT_KEPT(ID, member, type) case FACT_##ID:
+#define FACT_BACK(ID, value) case FACT_##ID:
+#include "packer/fact/facts.def"
+        return true;
+    default:
+        return false;
+    }
+}
 
 bool ledger_is_known(const struct ledger_record *record)
 {

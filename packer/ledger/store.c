@@ -65,7 +65,7 @@ int ledger_store_open(struct ledger_store **out, const struct conf *conf, struct
     if (!store)
         return berth_no_memory(err);
     if (sql_open(&store->sql, conf->ledger, &options, err) == 0 &&
-        sql_migrate(store->sql, "ledger", ledger_migration, LEDGER_SCHEMA, err) == 0 &&
+        sql_migrate(store->sql, "ledger", ledger_migration, ledger_schema, err) == 0 &&
         prepare_insert(store, err) == 0 && prepare_identify(store, err) == 0) {
         *out = store;
         return 0;

@@ -106,7 +106,6 @@ const struct metrics_family TABLE(metrics_family, METRICS_FAMILIES) = {
         {"berth_step_domain_energy_joules", METRICS_COUNTER, "joules",
          "The same by what is metered. The domain node has the others "
          "in it."},
-    ROW(METRICS_STEP_MOVES) = {"berth_step_moves", METRICS_COUNTER, "", "Times that it was moved."},
     ROW(METRICS_STEP_INSIDE_CHANGES) =
         {"berth_step_inside_changes", METRICS_COUNTER, "",
          "Times that the policy (faithful, tranquil, shuffle, adapt, "
@@ -117,9 +116,9 @@ const struct metrics_family TABLE(metrics_family, METRICS_FAMILIES) = {
     ROW(METRICS_STEP_PROFILE_MISS_PMI) = {"berth_step_profile_miss_pmi", METRICS_GAUGE, "",
                                           "Cache misses per million instructions, as the placement "
                                           "goes by."},
-    ROW(METRICS_STEP_MISS_PMI) = {"berth_step_miss_pmi", METRICS_GAUGE, "",
-                                  "Cache misses per million instructions, counted in the present "
-                                  "phase."},
+#define FACT_SERIES(ID, name, type, unit)                                                          \
+    ROW(METRICS_STEP_##ID) = {name, METRICS_##type, unit, fact_help_##ID},
+#include "packer/fact/facts.def"
     ROW(METRICS_STEP_IPC) = {"berth_step_instructions_per_cycle", METRICS_GAUGE, "",
                              "Instructions per cycle, counted in the present phase."},
     ROW(METRICS_STEP_BYTES) = {"berth_step_memory_bytes_per_second", METRICS_GAUGE, "",

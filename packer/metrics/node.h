@@ -11,6 +11,7 @@
 #ifndef BERTH_METRICS_NODE_H
 #define BERTH_METRICS_NODE_H
 
+#include "packer/fact/fact.h"
 #include "packer/metrics/text.h"
 #include "packer/steps/packer.h"
 
@@ -54,11 +55,11 @@ enum metrics_id {
     METRICS_STEP_CPU,
     METRICS_STEP_ENERGY,
     METRICS_STEP_DOMAIN_ENERGY,
-    METRICS_STEP_MOVES,
     METRICS_STEP_INSIDE_CHANGES,
     METRICS_STEP_INSIDE_SECONDS,
     METRICS_STEP_PROFILE_MISS_PMI,
-    METRICS_STEP_MISS_PMI,
+#define FACT_SERIES(ID, name, type, unit) METRICS_STEP_##ID,
+#include "packer/fact/facts.def"
     METRICS_STEP_IPC,
     METRICS_STEP_BYTES,
     METRICS_STEP_RESIDENT,

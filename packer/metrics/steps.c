@@ -7,6 +7,7 @@
 
 #include "packer/base/clock.h"
 #include "packer/bill/bill.h"
+#include "packer/figures/figures.h"
 #include "packer/metrics/node.h"
 #include "packer/observe/window.h"
 #include "packer/steps/effect.h"
@@ -112,6 +113,19 @@ static size_t count_cores(const struct packer *packer, const struct step *step)
     return cpus_count(&cores);
 }
 
+/* Returns the fact that the series is; FACTS: it is none. */
+static enum fact_id fact_of(enum metrics_id id)
+{
+    switch (id) {
+#define FACT_SERIES(ID, name, type, unit)                                                          \
+    case METRICS_STEP_##ID:                                                                        \
+        return FACT_##ID;
+#include "packer/fact/facts.def"
+    default:
+        return FACTS;
+    }
+}
+
 /* Of a live step, as it is now. */
 static double level(const struct packer *packer, const struct step *step, enum metrics_id id)
 {
@@ -122,8 +136,6 @@ static double level(const struct packer *packer, const struct step *step, enum m
         return (double)step->request.ntasks;
     case METRICS_STEP_PROFILE_MISS_PMI:
         return step->profile.known ? step->profile.miss_pmi : NAN;
-    case METRICS_STEP_MISS_PMI:
-        return rate(step, RATE_MISS_PMI);
     case METRICS_STEP_IPC:
         return rate(step, RATE_IPC);
     case METRICS_STEP_BYTES:
@@ -200,11 +212,13 @@ static void add_sample(const struct packer *packer, struct metrics_text *text,
         metrics_text_add_micro(text, family, shown->label, 2, uj);
     else if (id == METRICS_STEP_CPU)
         metrics_text_add(text, family, shown->label, 2, cpu_s(step));
-    else if (id == METRICS_STEP_MOVES)
-        metrics_text_add(text, family, shown->label, 2, (double)step->enacted.moves);
     else if (id == METRICS_STEP_INSIDE_CHANGES || id == METRICS_STEP_INSIDE_SECONDS)
         add_policies(text, shown, id);
-    else if (family->type == METRICS_GAUGE && step->state != STEP_ENDED)
+    else if (family->type == METRICS_GAUGE && step->state == STEP_ENDED)
+        return;
+    else if (fact_of(id) < FACTS)
+        metrics_text_add(text, family, shown->label, 2, figure(step, fact_of(id)));
+    else if (family->type == METRICS_GAUGE)
         metrics_text_add(text, family, shown->label, 2, level(packer, step, id));
 }
 

@@ -20,7 +20,7 @@
     }
 #define TEXT(name, width, key, index) NUMBER(name, width, key, TEXT, index)
 
-static const struct report_field field[] = {
+static const struct report_field by_hand[] = {
     TEXT("Account", 10, "account", ACCOUNT),
     NUMBER("AllocCPUS", 10, "alloc_cpus", WHOLE, CORES_GIVEN),
     NUMBER("AvePower", 10, "average_power_w", WATT, POWER_W),
@@ -37,7 +37,6 @@ static const struct report_field field[] = {
     {"DRAM", 10, "dram_j", REPORT_FORM_ENERGY, ENERGY_DRAM, false},
     NUMBER("EDP", 10, "edp_js", EDP, EDP),
     NUMBER("EDPI", 10, "edp_per_instruction_js", TINY, EDP_PER_INSTRUCTION),
-    NUMBER("Elapsed", 10, "elapsed_s", SPAN, ELAPSED_S),
     SAME("ElapsedRaw", 10, "elapsed_s", WHOLE, ELAPSED_S),
     {"End", 19, "end", REPORT_FORM_END, 0, false},
     NUMBER("Energy", 10, "energy_j", ENERGY, ENERGY),
@@ -61,11 +60,9 @@ static const struct report_field field[] = {
     TEXT("JobName", 10, "job_name", JOB_NAME),
     NUMBER("Jobs", 8, "job_count", WHOLE, JOBS),
     TEXT("Knowledge", 10, "knowledge", KNOWLEDGE),
-    NUMBER("MaxRSS", 10, "max_rss_kib", KIB, MAXRSS_KIB),
     NUMBER("MemBytes", 10, "memory_bytes", BYTES, MEMORY_BYTES),
     {"Metered", 9, "metered", REPORT_FORM_METERED, 0, false},
     NUMBER("Misses", 12, "llc_misses", WHOLE, MISSES),
-    NUMBER("Moves", 6, "moves", WHOLE, MOVES),
     SAME("NCPUS", 10, "alloc_cpus", WHOLE, CORES_GIVEN),
     NUMBER("NNodes", 8, "nnodes", WHOLE, NNODES),
     {"Node", 10, "node_j", REPORT_FORM_ENERGY, ENERGY_NODE, false},
@@ -92,7 +89,6 @@ static const struct report_field field[] = {
     {"Start", 19, "start", REPORT_FORM_START, 0, false},
     {"State", 10, "state", REPORT_FORM_STATE, 0, false},
     NUMBER("Steps", 8, "step_count", WHOLE, STEPS),
-    NUMBER("SystemCPU", 10, "system_cpu_s", CPU, SYSTEM_S),
     TEXT("Tag", 10, "tag", TAG),
     NUMBER("Throttled", 9, "throttled", WHOLE, THROTTLED),
     NUMBER("ThrottledTime", 13, "throttled_s", SPAN, THROTTLED_S),
@@ -100,9 +96,40 @@ static const struct report_field field[] = {
     NUMBER("UID", 6, "uid", WHOLE, UID),
     NUMBER("UsedCPUS", 8, "used_cpus", WHOLE, CORES_USED),
     TEXT("User", 9, "user", USER),
-    NUMBER("UserCPU", 10, "user_cpu_s", CPU, USER_S),
 };
-#define FIELDS (sizeof(field) / sizeof(field[0]))
+
+/* What facts.def has for report. */
+static const struct report_field of_facts[] = {
+#define FACT_COLUMN(ID, name, width, key, form, parts) NUMBER(name, width, key, form, ID),
+#include "packer/fact/facts.def"
+};
+
+#define BY_HAND (sizeof(by_hand) / sizeof(by_hand[0]))
+#define OF_FACTS (sizeof(of_facts) / sizeof(of_facts[0]))
+#define FIELDS (BY_HAND + OF_FACTS)
+
+/* Puts a field behind the last of n whose name comes before its own. */
+static void insert(struct report_field *all, size_t n, const struct report_field *field)
+{
+    while (n > 0 && strcasecmp(all[n - 1].name, field->name) > 0)
+        n--;
+    memmove(&all[n + 1], &all[n], (FIELDS - n - 1) * sizeof(*all));
+    all[n] = *field;
+}
+
+/* All FIELDS, in the order of their names: it is that of the columns, and which one a shortened
+ * name means. */
+static const struct report_field *fields(void)
+{
+    static struct report_field all[FIELDS];
+
+    if (all[0].name)
+        return all;
+    memcpy(all, by_hand, sizeof(by_hand));
+    for (size_t i = 0; i < OF_FACTS; i++)
+        insert(all, BY_HAND + i, &of_facts[i]);
+    return all;
+}
 
 const char *const TABLE(report_unit_name, REPORT_UNITS + 1) = {
     ROW(REPORT_UNIT_AUTO) = "auto", ROW(REPORT_UNIT_J) = "J",     ROW(REPORT_UNIT_KJ) = "kJ",
@@ -113,6 +140,8 @@ TABLE_COMPLETE(report_unit_name);
 
 static const struct report_field *find(const char *name, size_t length)
 {
+    const struct report_field *field = fields();
+
     for (size_t i = 0; i < FIELDS; i++)
         if (strlen(field[i].name) == length && strncasecmp(field[i].name, name, length) == 0)
             return &field[i];
@@ -137,7 +166,7 @@ static int no_field(const char *text, size_t length, struct berth_error *err)
     snprintf(name, sizeof(name), "%.*s", (int)(length < 100 ? length : 100), text);
     nearest = nearest_begin(name);
     for (size_t i = 0; i < FIELDS; i++)
-        nearest_try(&nearest, field[i].name);
+        nearest_try(&nearest, fields()[i].name);
     return berth_error_set(err, "no such field: '%s'%s (see --helpformat)", name,
                            nearest_say(&nearest, meant));
 }
@@ -169,6 +198,7 @@ static int parse_one(const char *text, size_t length, struct report_column *colu
 
 int report_columns_all(struct report_column **columns, size_t *n, struct berth_error *err)
 {
+    const struct report_field *field = fields();
     struct report_column *column = calloc(FIELDS, sizeof(*column));
 
     if (!column)
@@ -216,6 +246,8 @@ int report_columns_parse(const char *format, struct report_column **columns, siz
 
 void report_fields_print(FILE *out)
 {
+    const struct report_field *field = fields();
+
     for (size_t i = 0; i < FIELDS; i++)
         fprintf(out, "%-19s%s", field[i].name, i % 4 == 3 || i + 1 == FIELDS ? "\n" : " ");
 }

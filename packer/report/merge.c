@@ -19,7 +19,24 @@ enum rule {
     NONE,     /* of no meaning */
 };
 
-/* By what is merged: nodes of a step, steps of a job, jobs of a total. */
+/* By what is merged: nodes of a step, steps of a job, jobs of a total. The facts of facts.def name
+ * one of these. */
+#define RULES_ADDED                                                                                \
+    {                                                                                              \
+        SUM, SUM, SUM                                                                              \
+    }
+#define RULES_TIME                                                                                 \
+    {                                                                                              \
+        SUM, SUM, SUM_KNOWN                                                                        \
+    }
+#define RULES_MOST                                                                                 \
+    {                                                                                              \
+        MOST, MOST, MOST                                                                           \
+    }
+#define RULES_ELAPSED                                                                              \
+    {                                                                                              \
+        MOST, NONE, SUM                                                                            \
+    }
 static const unsigned char TABLE(merge, REPORT_NUMBERS)[3] = {
     ROW(REPORT_UID) = {SAME, SAME, SAME},
     ROW(REPORT_GID) = {SAME, SAME, SAME},
@@ -28,17 +45,12 @@ static const unsigned char TABLE(merge, REPORT_NUMBERS)[3] = {
     ROW(REPORT_CORES_GIVEN) = {SUM, MOST, NONE},
     ROW(REPORT_CORES_USED) = {SUM, MOST, NONE},
     ROW(REPORT_RESTARTS) = {SAME, SAME, NONE},
-    ROW(REPORT_MOVES) = {SUM, SUM, SUM},
     ROW(REPORT_INSIDE_CHANGES) = {SUM, SUM, SUM},
     ROW(REPORT_INSIDE_S) = {MOST, SUM, SUM},
     ROW(REPORT_THROTTLED) = {SUM, SUM, SUM},
     ROW(REPORT_THROTTLED_S) = {MOST, SUM_KNOWN, SUM_KNOWN},
     ROW(REPORT_IDLE_THREAD_S) = {SUM_KNOWN, SUM_KNOWN, SUM_KNOWN},
-    ROW(REPORT_ELAPSED_S) = {MOST, NONE, SUM},
     ROW(REPORT_CPU_TIME_S) = {SUM, SUM, SUM_KNOWN},
-    ROW(REPORT_USER_S) = {SUM, SUM, SUM_KNOWN},
-    ROW(REPORT_SYSTEM_S) = {SUM, SUM, SUM_KNOWN},
-    ROW(REPORT_MAXRSS_KIB) = {MOST, MOST, MOST},
     ROW(REPORT_INSTRUCTIONS) = {SUM, SUM, SUM_KNOWN},
     ROW(REPORT_MISSES) = {SUM, SUM, SUM_KNOWN},
     ROW(REPORT_MEMORY_BYTES) = {SUM, SUM, SUM_KNOWN},
@@ -56,6 +68,8 @@ static const unsigned char TABLE(merge, REPORT_NUMBERS)[3] = {
     ROW(REPORT_FREED_CORE_S) = {SUM_KNOWN, SUM_KNOWN, SUM_KNOWN},
     ROW(REPORT_JOBS) = {MOST, MOST, SUM},
     ROW(REPORT_STEPS) = {MOST, SUM, SUM},
+#define FACT_COLUMN(ID, name, width, key, form, parts) ROW(REPORT_##ID) = RULES_##parts,
+#include "packer/fact/facts.def"
 };
 TABLE_COMPLETE(merge);
 
@@ -93,6 +107,9 @@ static double known_count(uint32_t count)
 
 static void read_numbers(const struct ledger_record *record, bool known, double *number)
 {
+#define FACT_COLUMN(ID, name, width, key, form, parts)                                             \
+    number[REPORT_##ID] = ledger_fact(record, FACT_##ID);
+#include "packer/fact/facts.def"
     number[REPORT_UID] = record->uid;
     number[REPORT_GID] = record->gid;
     number[REPORT_NNODES] = 1;
@@ -100,17 +117,12 @@ static void read_numbers(const struct ledger_record *record, bool known, double 
     number[REPORT_CORES_GIVEN] = known_count(record->cores_given);
     number[REPORT_CORES_USED] = known_count(record->cores_used);
     number[REPORT_RESTARTS] = known ? record->restart : NAN;
-    number[REPORT_MOVES] = (double)record->moves;
     number[REPORT_INSIDE_CHANGES] = (double)record->inside_changes;
     number[REPORT_INSIDE_S] = record->inside_s;
     number[REPORT_THROTTLED] = (double)record->throttled;
     number[REPORT_THROTTLED_S] = record->throttled_s;
     number[REPORT_IDLE_THREAD_S] = record->idle_thread_s;
-    number[REPORT_ELAPSED_S] = record->elapsed_s;
     number[REPORT_CPU_TIME_S] = record->elapsed_s * number[REPORT_CORES_GIVEN];
-    number[REPORT_USER_S] = record->user_s;
-    number[REPORT_SYSTEM_S] = record->system_s;
-    number[REPORT_MAXRSS_KIB] = record->maxrss_kib;
     number[REPORT_INSTRUCTIONS] = record->instructions;
     number[REPORT_MISSES] = record->llc_misses;
     number[REPORT_MEMORY_BYTES] = record->memory_bytes;

@@ -52,17 +52,12 @@ enum report_number {
     REPORT_CORES_GIVEN,
     REPORT_CORES_USED,
     REPORT_RESTARTS,
-    REPORT_MOVES,
     REPORT_INSIDE_CHANGES, /* times that these changed something */
     REPORT_INSIDE_S,       /* for how long something of that was in effect */
     REPORT_THROTTLED,      /* times that contention began in a process (throttle) */
     REPORT_THROTTLED_S,    /* that it lasted */
     REPORT_IDLE_THREAD_S,  /* that its threads rested, all together */
-    REPORT_ELAPSED_S,
-    REPORT_CPU_TIME_S, /* elapsed time * cores given */
-    REPORT_USER_S,
-    REPORT_SYSTEM_S,
-    REPORT_MAXRSS_KIB,
+    REPORT_CPU_TIME_S,     /* elapsed time * cores given */
     REPORT_INSTRUCTIONS,
     REPORT_MISSES,
     REPORT_MEMORY_BYTES,
@@ -80,6 +75,8 @@ enum report_number {
     REPORT_FREED_CORE_S, /* core-seconds that it gave up */
     REPORT_JOBS,
     REPORT_STEPS,
+#define FACT_COLUMN(ID, name, width, key, form, parts) REPORT_##ID,
+#include "packer/fact/facts.def"
     REPORT_NUMBERS
 };
 
