@@ -90,6 +90,23 @@ static void say_cpu(FILE *out, const struct page *page)
             sum->cores, sum->cores == 1 ? "" : "s", used);
 }
 
+/* Says a fact that has a line of its own; of a wait also what part it is of it and the time on CPUs
+ * together. */
+static void say_fact(FILE *out, const struct page *page, enum job_fact i)
+{
+    const struct job_fact_of *of = &job_fact_of[i];
+    double value = page->sum.fact[i], cpu_s = page->sum.cpu_s;
+    char time[CTL_TIME_MAX], percent[32];
+
+    if (isnan(value))
+        return;
+    ctl_time(value, time);
+    fprintf(out, "%s %s", time, of->words);
+    if (fact[of->id].kind == FACT_WAIT && value + cpu_s > 0)
+        fprintf(out, ": %s of the time that it could have run",
+                screen_percent(value / (value + cpu_s), percent));
+}
+
 static void say_memory(FILE *out, const struct page *page)
 {
     char percent[32];
@@ -178,18 +195,27 @@ static void say_hint(FILE *out, const struct page *page)
     fputs(page->hint[0] ? page->hint : "none", out);
 }
 
+#define FACT_JOB(ID, key, title, words)                                                            \
+    static void say_##ID(FILE *out, const struct page *page)                                       \
+    {                                                                                              \
+        say_fact(out, page, JOB_##ID);                                                             \
+    }
+#include "packer/fact/facts.def"
+
 static const struct row {
-    const char *title;
+    const char *title; /* NULL: it has no line */
     void (*say)(FILE *out, const struct page *page);
 } rows[] = {
-    {"state", say_state},   {"cpu", say_cpu},           {"memory", say_memory},
-    {"energy", say_energy}, {"slowdown", say_slowdown}, {"beside", say_beside},
-    {"berth", say_deed},    {"hint", say_hint},
+    {"state", say_state},   {"cpu", say_cpu},
+#define FACT_JOB(ID, key, title, words) {title, say_##ID},
+#include "packer/fact/facts.def"
+    {"memory", say_memory}, {"energy", say_energy}, {"slowdown", say_slowdown},
+    {"beside", say_beside}, {"berth", say_deed},    {"hint", say_hint},
 };
 
 /* ---- the page ---- */
 
-/* Prints what `say` says beside a title. Returns the exit status. */
+/* Prints what `say` says beside a title; no line where it says nothing. Returns the exit status. */
 static int put(const char *title, void (*say)(FILE *, const struct page *), const struct page *page,
                void (*say_step)(FILE *, struct json_object *), struct json_object *step)
 {
@@ -205,7 +231,9 @@ static int put(const char *title, void (*say)(FILE *, const struct page *), cons
         free(text);
         return ctl_fail("job", "%m");
     }
-    ctl_put_paragraph(stdout, title, INDENT, text, columns ? columns : COLUMNS_WITHOUT_TERMINAL);
+    if (size > 0)
+        ctl_put_paragraph(stdout, title, INDENT, text,
+                          columns ? columns : COLUMNS_WITHOUT_TERMINAL);
     free(text);
     return 0;
 }
@@ -222,7 +250,7 @@ static int put_page(const struct page *page)
         title[strcspn(title, ".")] = '\0';
     rc = put(title, say_head, page, NULL, NULL);
     for (size_t i = 0; rc == 0 && i < sizeof(rows) / sizeof(rows[0]); i++)
-        rc = put(rows[i].title, rows[i].say, page, NULL, NULL);
+        rc = rows[i].title ? put(rows[i].title, rows[i].say, page, NULL, NULL) : 0;
     for (size_t i = 0; rc == 0 && i < n && i < STEPS_SHOWN; i++) {
         struct json_object *step = json_object_array_get_idx(page->steps, i);
 

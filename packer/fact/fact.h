@@ -19,6 +19,7 @@ enum fact_kind {
     FACT_COUNT,  /* whole, 0 or more */
     FACT_SECONDS,
     FACT_CPU_TIME, /* seconds, of several CPUs together */
+    FACT_WAIT,     /* seconds in which threads could not run though they wanted to, all together */
     FACT_KIB,      /* whole */
     FACT_KINDS
 };

@@ -19,6 +19,13 @@ static double known_size(uint64_t size)
     return size ? (double)size : NAN;
 }
 
+static double counted_s(const struct step *step, enum counter counter)
+{
+    const struct counters_sample *last = step->counts ? &step->counts->last : NULL;
+
+    return last && counters_know(last, counter) ? last->value[counter] / 1e9 : NAN;
+}
+
 static double phase_mean(const struct step *step, enum rate_id id)
 {
     double mean, error;

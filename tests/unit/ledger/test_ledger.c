@@ -324,9 +324,12 @@ static void test_identified(void **state)
 static void drop_fourth(const struct ledger_box *box)
 {
     static const char *const column[] = {
-        "start_ms",    "end_ms",       "proposed", "slowdown_proposed", "knowledge", "reason",
-        "uj_idle",     "idle_energy",  "inside",   "inside_changes",    "inside_s",  "throttled",
-        "throttled_s", "idle_thread_s"};
+        "start_ms",    "end_ms",        "proposed", "slowdown_proposed", "knowledge", "reason",
+        "uj_idle",     "idle_energy",   "inside",   "inside_changes",    "inside_s",  "throttled",
+        "throttled_s", "idle_thread_s",
+#define FACT_ADDED(ID, member, type, version) #member,
+#include "packer/fact/facts.def"
+    };
     char text[128];
 
     for (size_t i = 0; i < sizeof(column) / sizeof(column[0]); i++) {
