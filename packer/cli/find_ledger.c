@@ -56,7 +56,11 @@ static void add_facts(struct json_object *object, const char *of,
                       const struct ledger_record *record)
 {
     for (enum fact_id id = 0; id < FACTS; id++)
-        if (ledger_tells(id) && fact_is_told(id, FACT_EXPLAIN, of))
+        if (!ledger_tells(id) || !fact_is_told(id, FACT_EXPLAIN, of))
+            continue;
+        else if (fact[id].kind == FACT_TEXT)
+            fact_add_word(object, id, ledger_word(record, id));
+        else
             fact_add(object, id, ledger_fact(record, id));
 }
 
@@ -72,13 +76,7 @@ static struct json_object *bill_of(const struct ledger_record *record)
 {
     struct json_object *object = json_object_new_object();
 
-    json_add_measure(object, "energy_j", ledger_energy_j(record));
-    json_add_measure(object, "power_w", record->power_w);
-    json_add_measure(object, "edp", record->edp);
-    json_add_measure(object, "edp_per_instruction", record->edp_per_instruction);
-    add_known(object, "source", record->energy_source);
-    json_add_measure(object, "idle_j", record->uj_idle / 1e6);
-    add_known(object, "idle_energy", record->idle_energy);
+    add_facts(object, "bill", record);
     return object;
 }
 

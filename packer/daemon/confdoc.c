@@ -60,11 +60,13 @@ static const char *const SPARSE(kept, FACTS) = {
 /* Prints "PLACE KEY SCHEMA", with tabs, of each place where a fact is told. */
 static void print_facts(void)
 {
+    char text[FACT_SCHEMA_MAX];
+
     for (enum fact_id id = 0; id < FACTS; id++) {
         if (fact[id].told & FACT_EXPLAIN)
-            printf("explain.%s\t%s\t%s\n", fact[id].of, fact[id].key, fact_schema(id));
+            printf("explain.%s\t%s\t%s\n", fact[id].of, fact[id].key, fact_schema(id, text));
         if (fact[id].told & FACT_STATUS)
-            printf("status\t%s\t%s\n", fact[id].key, fact_schema(id));
+            printf("status\t%s\t%s\n", fact[id].key, fact_schema(id, text));
         if (column[id].name)
             printf("report\t%s\t%s\n", column[id].key, column[id].schema);
     }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/energy/edp.h"
 #include "packer/base/text.h"
 #include "packer/bill/bill.h"
 #include "packer/daemon/record_pages.h"
@@ -200,7 +199,6 @@ static void fill_size(const struct step *step, struct ledger_record *record)
 
 static void fill_energy(const struct step *step, struct ledger_record *record)
 {
-    double energy_j, speed = step_counts_run(step, RATE_INSTRUCTIONS);
     uint64_t uj, idle_uj;
 
     for (size_t i = 0; i < ENERGY_DOMAINS; i++)
@@ -213,14 +211,6 @@ static void fill_energy(const struct step *step, struct ledger_record *record)
              conf_idle_energy_name[step->bill.idle]);
     if (bill_idle(step, &idle_uj))
         record->uj_idle = (double)idle_uj;
-    energy_j = (double)uj * 1e-6;
-    if (!(record->elapsed_s > 0))
-        return;
-    record->power_w = energy_j / record->elapsed_s;
-    record->edp = edp_classic(energy_j, record->elapsed_s);
-    if (speed > 0) /* its instructions, were those counted from its first moment */
-        record->edp_per_instruction =
-            edp_per_instruction(energy_j, record->elapsed_s, speed * record->elapsed_s);
 }
 
 void ledger_record_fill(const struct packer *packer, const struct step *step,

@@ -205,9 +205,6 @@ struct json_object *render_step(const struct packer *packer, const struct step *
     json_add(object, "llc", llcs_of(packer, stands(step)));
     json_add_cpus(object, "mems", &step->place.mems);
     figures_status(object, step);
-    json_add_measure(object, "energy_j", render_energy_j(step));
-    render_rate(object, "ipc", step, RATE_IPC);
-    render_rate(object, "bytes_s", step, RATE_BYTES);
     json_add(object, "slowdown", render_slowdown(step));
     return object;
 }

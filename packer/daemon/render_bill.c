@@ -4,52 +4,20 @@
 
 #include <math.h>
 
-#include "models/energy/edp.h"
 #include "packer/base/json.h"
 #include "packer/bill/bill.h"
-#include "packer/observe/usage.h"
-#include "packer/steps/step_counts.h"
-#include "enum_table.h"
+#include "packer/figures/figures.h"
 
 static double joules(uint64_t uj)
 {
     return (double)uj * 1e-6;
 }
 
-double render_energy_j(const struct step *step)
-{
-    uint64_t uj;
-
-    return bill_total(step, &uj) ? joules(uj) : NAN;
-}
-
 struct json_object *render_bill(const struct step *step)
 {
     struct json_object *object = json_object_new_object();
-    const struct step_bill *bill = &step->bill;
-    double energy_j = render_energy_j(step), s = observe_elapsed_s(step);
-    double per_s = s > 0 ? energy_j / s : NAN, speed = step_counts_run(step, RATE_INSTRUCTIONS);
-    uint64_t idle_uj;
 
-    json_add_measure(object, "energy_j", energy_j);
-    for (size_t d = 0; d < ENERGY_DOMAINS; d++) {
-        static const char *const TABLE(key, ENERGY_DOMAINS) = {ROW(ENERGY_PACKAGE) = "package_j",
-                                                               ROW(ENERGY_DRAM) = "dram_j",
-                                                               ROW(ENERGY_NODE) = "node_j"};
-        TABLE_COMPLETE(key);
-
-        json_add_measure(object, key[d], bill->known[d] ? joules(bill->uj[d]) : NAN);
-    }
-    json_add_measure(object, "power_w", per_s);
-    json_add_measure(object, "edp", edp_classic(energy_j, s));
-    json_add_measure(object, "edp_per_instruction",
-                     speed > 0 ? edp_per_instruction(energy_j, s, speed * s) : NAN);
-    json_add_text(object, "source", bill->source[0] ? bill->source : NULL);
-    json_add_text(object, "by", bill->by[0] ? bill->by : NULL);
-    json_add_u64(object, "gaps", bill->gaps);
-    json_add_measure(object, "idle_j", bill_idle(step, &idle_uj) ? joules(idle_uj) : NAN);
-    json_add_text(object, "idle_energy",
-                  isnan(energy_j) ? NULL : conf_idle_energy_name[bill->idle]);
+    figures_explain(object, "bill", step);
     return object;
 }
 

@@ -7,15 +7,11 @@
 
 #include "packer/steps/packer.h"
 
-/* {"energy_j","package_j","dram_j","node_j","power_w","edp","edp_per_instruction","source","by",
- * "gaps","idle_j","idle_energy"}: null where it is not metered. */
+/* Returns the facts of explain's bill; null where it is not metered. */
 struct json_object *render_bill(const struct step *step);
 
 /* [{"domain","package","source","metered_j","steps_j","idle_j","unmanaged_j","gaps",
  * "idle_energy"}] for each zone of the node. */
 struct json_object *render_accounts(const struct packer *packer);
-
-/* Joules of the step until now; NAN not metered. */
-double render_energy_j(const struct step *step);
 
 #endif

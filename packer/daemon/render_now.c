@@ -116,14 +116,6 @@ struct json_object *render_slowdown(const struct step *step)
     return object;
 }
 
-void render_rate(struct json_object *object, const char *key, const struct step *step,
-                 enum rate_id rate)
-{
-    double mean, error;
-
-    json_add_measure(object, key, step_counts_rate(step, rate, &mean, &error) ? mean : NAN);
-}
-
 bool render_waits(const struct packer *packer, const struct step *step)
 {
     return step_is_shell(step) && registry_job_lives(&packer->steps, step->request.id.job, true);

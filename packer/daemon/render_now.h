@@ -29,10 +29,6 @@ struct json_object *render_near(const struct packer *packer, const struct step *
  * against. What is not known is null. */
 struct json_object *render_slowdown(const struct step *step);
 
-/* Adds a rate of the step's present phase under that key; null where it is not known. */
-void render_rate(struct json_object *object, const char *key, const struct step *step,
-                 enum rate_id rate);
-
 /* Says whether the step is a batch script or an interactive shell that waits for steps of its job:
  * it is nobody's neighbour. */
 bool render_waits(const struct packer *packer, const struct step *step);

@@ -2,7 +2,7 @@
 /* fact - see fact.h */
 #include "packer/fact/fact.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "packer/base/json.h"
@@ -37,11 +37,26 @@ bool fact_is_told(enum fact_id id, unsigned where, const char *of)
     return (fact[id].told & where) && (where != FACT_EXPLAIN || strcmp(fact[id].of, of) == 0);
 }
 
-const char *fact_schema(enum fact_id id)
+void fact_add_word(struct json_object *object, enum fact_id id, const char *text)
 {
-    static const char *const type[2][2] = {
-        {"{\"type\": [\"number\", \"null\"]}", "{\"type\": \"number\"}"},
-        {"{\"type\": [\"integer\", \"null\"]}", "{\"type\": \"integer\"}"}};
+    json_add_text(object, fact[id].key, text && text[0] ? text : NULL);
+}
 
-    return type[is_whole(fact[id].kind)][fact[id].always];
+const char *fact_schema(enum fact_id id, char text[FACT_SCHEMA_MAX])
+{
+    const struct fact *of = &fact[id];
+    const char *type = of->kind == FACT_TEXT ? "string" : is_whole(of->kind) ? "integer" : "number";
+    int used;
+
+    if (of->words)
+        used = snprintf(text, FACT_SCHEMA_MAX, "{\"enum\": [%s, null]", of->words);
+    else if (of->always)
+        used = snprintf(text, FACT_SCHEMA_MAX, "{\"type\": \"%s\"", type);
+    else
+        used = snprintf(text, FACT_SCHEMA_MAX, "{\"type\": [\"%s\", \"null\"]", type);
+    if (of->described)
+        used += snprintf(text + used, FACT_SCHEMA_MAX - (size_t)used, ", \"description\": \"%s\"",
+                         of->help);
+    snprintf(text + used, FACT_SCHEMA_MAX - (size_t)used, "}");
+    return text;
 }

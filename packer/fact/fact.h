@@ -21,6 +21,8 @@ enum fact_kind {
     FACT_CPU_TIME, /* seconds, of several CPUs together */
     FACT_WAIT,     /* seconds in which threads could not run though they wanted to, all together */
     FACT_KIB,      /* whole */
+    FACT_JOULES,
+    FACT_TEXT, /* no number */
     FACT_KINDS
 };
 
@@ -34,7 +36,9 @@ struct fact {
     const char *help; /* one sentence */
     enum fact_kind kind;
     unsigned told;
-    bool always;     /* it is always known */
+    bool always;       /* it is always known */
+    bool described;    /* its schema has the sentence, too */
+    const char *words; /* of a text: all that there are, quoted, with commas; NULL: any */
     const char *say; /* its part of what `berthctl explain -v` says of the object (ctl_say); NULL */
 };
 extern const struct fact fact[FACTS];
@@ -46,10 +50,14 @@ extern const struct fact fact[FACTS];
 /* Adds the figure to an object, as explain and status have it: null where it is not known (NAN). */
 void fact_add(struct json_object *object, enum fact_id id, double value);
 
+/* Adds a text: null where it is not known (NULL or ""). */
+void fact_add_word(struct json_object *object, enum fact_id id, const char *text);
+
 /* Is it told there: in status, or in that object of explain? */
 bool fact_is_told(enum fact_id id, unsigned where, const char *of);
 
-/* Returns what a JSON Schema says of its value. */
-const char *fact_schema(enum fact_id id);
+/* Writes what a JSON Schema says of its value. */
+#define FACT_SCHEMA_MAX 512
+const char *fact_schema(enum fact_id id, char text[FACT_SCHEMA_MAX]);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "models/energy/edp.h"
+#include "packer/bill/bill.h"
 #include "packer/observe/usage.h"
 #include "packer/steps/step_counts.h"
 
@@ -43,9 +45,63 @@ static double cores_used(const struct step *step)
     return (known(step->use.user_s) + known(step->use.system_s)) / elapsed_s;
 }
 
+static double joules(uint64_t uj)
+{
+    return (double)uj * 1e-6;
+}
+
+static double energy_j(const struct step *step)
+{
+    uint64_t uj;
+
+    return bill_total(step, &uj) ? joules(uj) : NAN;
+}
+
+static double idle_j(const struct step *step)
+{
+    uint64_t uj;
+
+    return bill_idle(step, &uj) ? joules(uj) : NAN;
+}
+
+static double domain_j(const struct step *step, enum energy_domain domain)
+{
+    return step->bill.known[domain] ? joules(step->bill.uj[domain]) : NAN;
+}
+
+static double power_w(const struct step *step)
+{
+    double s = observe_elapsed_s(step);
+
+    return s > 0 ? energy_j(step) / s : NAN;
+}
+
+/* By its instructions, were those counted from its first moment. */
+static double edp_each(const struct step *step)
+{
+    double s = observe_elapsed_s(step), speed = step_counts_run(step, RATE_INSTRUCTIONS);
+
+    return speed > 0 ? edp_per_instruction(energy_j(step), s, speed * s) : NAN;
+}
+
+static const char *known_word(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
+static const char *idle_rule(const struct step *step)
+{
+    return isnan(energy_j(step)) ? NULL : conf_idle_energy_name[step->bill.idle];
+}
+
+/* ---- what they are ---- */
+
 double figure(const struct step *step, enum fact_id id)
 {
     switch (id) {
+#define FACT_WORD(ID, ...)                                                                         \
+    case FACT_##ID:                                                                                \
+        return NAN;
 #define FACT(ID, key, kind, of, value, help, ...)                                                  \
     case FACT_##ID:                                                                                \
         return (value);
@@ -56,13 +112,29 @@ double figure(const struct step *step, enum fact_id id)
     return NAN;
 }
 
+const char *figure_word(const struct step *step, enum fact_id id)
+{
+    switch (id) {
+#define FACT_WORD(ID, key, of, value, help, ...)                                                   \
+    case FACT_##ID:                                                                                \
+        return (value);
+#include "packer/fact/facts.def"
+    default:
+        return NULL;
+    }
+}
+
 /* ---- where they are told ---- */
 
 static void add_told(struct json_object *object, unsigned where, const char *of,
                      const struct step *step)
 {
     for (enum fact_id id = 0; id < FACTS; id++)
-        if (fact_is_told(id, where, of))
+        if (!fact_is_told(id, where, of))
+            continue;
+        else if (fact[id].kind == FACT_TEXT)
+            fact_add_word(object, id, figure_word(step, id));
+        else
             fact_add(object, id, figure(step, id));
 }
 

@@ -9,8 +9,11 @@
 #include "packer/ledger/ledger.h"
 #include "packer/steps/registry.h"
 
-/* Returns what it is of the step; NAN: that is not known. */
+/* Returns what it is of the step; NAN: that is not known, or it is a text. */
 double figure(const struct step *step, enum fact_id id);
+
+/* Returns what a text is of the step; NULL: that is not known, or it is none. */
+const char *figure_word(const struct step *step, enum fact_id id);
 
 /* Adds to an object what is told of the step there: in status, or in that object of explain. */
 void figures_status(struct json_object *object, const struct step *step);

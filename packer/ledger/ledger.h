@@ -53,9 +53,6 @@ struct ledger_record {
     double inside_s;         /* for how long something of it was; NAN: nothing was */
     uint64_t throttled;      /* times that contention began in a process (throttle) */
     double throttled_s, idle_thread_s; /* that it lasted, that threads rested; NAN: not asked for */
-    double power_w;                    /* average */
-    double edp;                        /* J s: energy * time (models/energy/edp.h) */
-    double edp_per_instruction;        /* J s per instruction: Blagodurov 2010, eq. 9 */
     double slowdown_home,
         slowdown_predicted;   /* where Slurm put all, where they stood: means over
                                  its time, fractions: 0.1 is 10 % slower than alone */
@@ -96,6 +93,7 @@ bool ledger_is_known(const struct ledger_record *record);
 
 /* Returns what the fact was of the step; NAN: that is not known. */
 double ledger_fact(const struct ledger_record *record, enum fact_id id);
+const char *ledger_word(const struct ledger_record *record, enum fact_id id); /* a text; "" */
 
 /* Does the ledger tell of it? */
 bool ledger_tells(enum fact_id id);

@@ -62,9 +62,6 @@ const struct json_field ledger_fields[] = {
     FIELD(throttled),
     FIELD(throttled_s),
     FIELD(idle_thread_s),
-    FIELD(power_w),
-    FIELD(edp),
-    FIELD(edp_per_instruction),
     FIELD(slowdown_home),
     FIELD(slowdown_predicted),
     FIELD(slowdown_proposed),
@@ -179,9 +176,22 @@ double ledger_fact(const struct ledger_record *record, enum fact_id id)
     }
 }
 
+const char *ledger_word(const struct ledger_record *record, enum fact_id id)
+{
+    switch (id) {
+#define FACT_WORD_BACK(ID, value)                                                                  \
+    case FACT_##ID:                                                                                \
+        return (value);
+#include "packer/fact/facts.def"
+    default:
+        return "";
+    }
+}
+
 bool ledger_tells(enum fact_id id)
 {
     switch (id) {
+#define FACT_WORD_BACK(ID, value) case FACT_##ID:
 #define FACT_KEPT(ID, member, type) case FACT_##ID:
 #define FACT_BACK(ID, value) case FACT_##ID:
 #include "packer/fact/facts.def"

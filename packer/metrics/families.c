@@ -119,10 +119,6 @@ const struct metrics_family TABLE(metrics_family, METRICS_FAMILIES) = {
 #define FACT_SERIES(ID, name, type, unit)                                                          \
     ROW(METRICS_STEP_##ID) = {name, METRICS_##type, unit, fact_help_##ID},
 #include "packer/fact/facts.def"
-    ROW(METRICS_STEP_IPC) = {"berth_step_instructions_per_cycle", METRICS_GAUGE, "",
-                             "Instructions per cycle, counted in the present phase."},
-    ROW(METRICS_STEP_BYTES) = {"berth_step_memory_bytes_per_second", METRICS_GAUGE, "",
-                               "Memory traffic, counted in the present phase."},
     ROW(METRICS_STEP_RESIDENT) = {"berth_step_resident_memory_bytes", METRICS_GAUGE, "bytes",
                                   "Resident memory at the end of the last window."},
     ROW(METRICS_STEP_OCCUPANCY) = {"berth_step_cache_occupancy_bytes", METRICS_GAUGE, "bytes",

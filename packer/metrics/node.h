@@ -60,8 +60,6 @@ enum metrics_id {
     METRICS_STEP_PROFILE_MISS_PMI,
 #define FACT_SERIES(ID, name, type, unit) METRICS_STEP_##ID,
 #include "packer/fact/facts.def"
-    METRICS_STEP_IPC,
-    METRICS_STEP_BYTES,
     METRICS_STEP_RESIDENT,
     METRICS_STEP_OCCUPANCY,
     METRICS_STEP_SLOWDOWN,

@@ -97,13 +97,6 @@ static double slowdown(const struct step *step)
     return step_counts_slowdown(step, &source);
 }
 
-static double rate(const struct step *step, enum rate_id id)
-{
-    double mean, error;
-
-    return step_counts_rate(step, id, &mean, &error) ? mean : NAN;
-}
-
 static size_t count_cores(const struct packer *packer, const struct step *step)
 {
     struct cpus cpus, cores;
@@ -136,10 +129,6 @@ static double level(const struct packer *packer, const struct step *step, enum m
         return (double)step->request.ntasks;
     case METRICS_STEP_PROFILE_MISS_PMI:
         return step->profile.known ? step->profile.miss_pmi : NAN;
-    case METRICS_STEP_IPC:
-        return rate(step, RATE_IPC);
-    case METRICS_STEP_BYTES:
-        return rate(step, RATE_BYTES);
     case METRICS_STEP_RESIDENT:
         return metrics_counted(step, COUNTER_RSS_BYTES);
     case METRICS_STEP_OCCUPANCY:

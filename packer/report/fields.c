@@ -23,7 +23,6 @@
 static const struct report_field by_hand[] = {
     TEXT("Account", 10, "account", ACCOUNT),
     NUMBER("AllocCPUS", 10, "alloc_cpus", WHOLE, CORES_GIVEN),
-    NUMBER("AvePower", 10, "average_power_w", WATT, POWER_W),
     NUMBER("Avoided", 8, "slowdown_avoided", PERCENT, AVOIDED),
     TEXT("Cluster", 10, "cluster", CLUSTER),
     SAME("ConsumedEnergy", 14, "energy_j", ENERGY, ENERGY),
@@ -35,8 +34,6 @@ static const struct report_field by_hand[] = {
     NUMBER("CPUTime", 11, "cpu_time_s", SPAN, CPU_TIME_S),
     SAME("CPUTimeRAW", 10, "cpu_time_s", WHOLE, CPU_TIME_S),
     {"DRAM", 10, "dram_j", REPORT_FORM_ENERGY, ENERGY_DRAM, false},
-    NUMBER("EDP", 10, "edp_js", EDP, EDP),
-    NUMBER("EDPI", 10, "edp_per_instruction_js", TINY, EDP_PER_INSTRUCTION),
     SAME("ElapsedRaw", 10, "elapsed_s", WHOLE, ELAPSED_S),
     {"End", 19, "end", REPORT_FORM_END, 0, false},
     NUMBER("Energy", 10, "energy_j", ENERGY, ENERGY),

@@ -21,22 +21,14 @@ enum rule {
 
 /* By what is merged: nodes of a step, steps of a job, jobs of a total. The facts of facts.def name
  * one of these. */
-#define RULES_ADDED                                                                                \
-    {                                                                                              \
-        SUM, SUM, SUM                                                                              \
-    }
-#define RULES_TIME                                                                                 \
-    {                                                                                              \
-        SUM, SUM, SUM_KNOWN                                                                        \
-    }
-#define RULES_MOST                                                                                 \
-    {                                                                                              \
-        MOST, MOST, MOST                                                                           \
-    }
-#define RULES_ELAPSED                                                                              \
-    {                                                                                              \
-        MOST, NONE, SUM                                                                            \
-    }
+/* clang-format off */
+#define RULES_ADDED {SUM, SUM, SUM}
+#define RULES_TIME {SUM, SUM, SUM_KNOWN}
+#define RULES_MOST {MOST, MOST, MOST}
+#define RULES_ELAPSED {MOST, NONE, SUM}
+#define RULES_EDP {NONE, NONE, SUM_KNOWN}
+#define RULES_NONE {NONE, NONE, NONE}
+/* clang-format on */
 static const unsigned char TABLE(merge, REPORT_NUMBERS)[3] = {
     ROW(REPORT_UID) = {SAME, SAME, SAME},
     ROW(REPORT_GID) = {SAME, SAME, SAME},
@@ -54,9 +46,6 @@ static const unsigned char TABLE(merge, REPORT_NUMBERS)[3] = {
     ROW(REPORT_INSTRUCTIONS) = {SUM, SUM, SUM_KNOWN},
     ROW(REPORT_MISSES) = {SUM, SUM, SUM_KNOWN},
     ROW(REPORT_MEMORY_BYTES) = {SUM, SUM, SUM_KNOWN},
-    ROW(REPORT_POWER_W) = {NONE, NONE, NONE},
-    ROW(REPORT_EDP) = {NONE, NONE, SUM_KNOWN},
-    ROW(REPORT_EDP_PER_INSTRUCTION) = {NONE, NONE, NONE},
     ROW(REPORT_PREDICTED) = {MOST, WEIGHTED, WEIGHTED},
     ROW(REPORT_OBSERVED) = {MOST, WEIGHTED, WEIGHTED},
     ROW(REPORT_AT_HOME) = {MOST, WEIGHTED, WEIGHTED},
@@ -126,9 +115,6 @@ static void read_numbers(const struct ledger_record *record, bool known, double 
     number[REPORT_INSTRUCTIONS] = record->instructions;
     number[REPORT_MISSES] = record->llc_misses;
     number[REPORT_MEMORY_BYTES] = record->memory_bytes;
-    number[REPORT_POWER_W] = record->power_w;
-    number[REPORT_EDP] = record->edp;
-    number[REPORT_EDP_PER_INSTRUCTION] = record->edp_per_instruction;
     number[REPORT_PREDICTED] = record->slowdown_predicted;
     number[REPORT_OBSERVED] = record->slowdown_observed;
     number[REPORT_AT_HOME] = record->slowdown_home;
