@@ -346,7 +346,7 @@ out_has '4711.0 ended, started 2023-11-1.* ended .*, exit status 1 request user 
 out_has 'profile 5400 cache misses per million instructions, from valgrind, measured 2023-.* over the program.s beginning only; key exe:/usr/bin/solver#00 class devil: 5400 misses size 1 core of the 2 that Slurm gave: as asked place'
 out_has 'place CPUs 0 -> 2, cache 1, memory node 0, by di (pain was asked for): the emptiest; beside it there: 4712.0 (turtle, 12 misses, cache 1), 4713.0 (unprofiled, cache 1) enforce'
 out_has 'enforce by cgroup1, read back as wanted, moved 1 time; task 1 (pid 77) 0 -> 2;.*; and 1 more tasks (--json has all) observe'
-out_has 'observe elapsed 1:00; CPU time user 58.25 s; system not known; cores in use 0.97 on average; largest process 2.0 MiB; cache misses not known; its memory by node not known: a process of it lets nobody look; its ranks not known: too many threads hang that look at its user.s processes bill not metered'
+out_has 'observe elapsed 1:00; CPU time user 58.25 s; system not known; largest process 2.0 MiB; cores in use 0.97 on average; cache misses not known; its memory by node not known: a process of it lets nobody look; its ranks not known: too many threads hang that look at its user.s processes bill not metered'
 # without -v three lines: what, why, gain
 # lines NAME STEP WANTED: what explain says of it, blanks as one
 lines() {
