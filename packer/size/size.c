@@ -392,6 +392,13 @@ static void size_step(struct packer *packer, struct step *step)
 
 /* The journal has it, and its threads were counted by it; it is asked about again when the step
  * moves, as before. */
+static void keep_size(struct packer *packer, struct step *step)
+{
+    (void)packer;
+    step->size.asked = step->size.modelled;
+    step->size.moves = step->enacted.moves;
+}
+
 static void size_later(struct packer *packer, struct turn *turn)
 {
     turn->places |= size_turn(packer);
@@ -400,6 +407,6 @@ static void size_later(struct packer *packer, struct turn *turn)
 const struct stage size_stage = {
     .name = "size",
     .begin = size_step,
-    .adopt = stage_keeps, /* the journal has it, and its threads were counted by it */
+    .adopt = keep_size,
     .turn = size_later,
 };
