@@ -139,13 +139,13 @@ t20_a_stranger_finds_the_cores_of_an_ended_job_free() {
     start b --contention-aware=tag=devil
     soon "the turtle on the devil's core" 1 cpus_of a
     # shellcheck disable=SC2016 # the stranger's own shell
-    timeout 60 srun -Q -n1 bash -c 'while read -r k v; do [ "$k" = Cpus_allowed_list: ] && echo "$1 $v"; done <"/proc/$2/status"
-        exec "$3" s' - turtle "$(cat "$CLUSTER/out/a.0.pid")" "$STAND" >"$CLUSTER/out/seen" 2>&1 &
+    timeout 60 srun -Q -n1 bash -c 'while read -r k v; do [ "$k" = Cpus_allowed_list: ] && echo "$1 $v" >"$4"; done <"/proc/$2/status"
+        exec "$3" s' - turtle "$(cat "$CLUSTER/out/a.0.pid")" "$STAND" "$CLUSTER/out/seen" >"$CLUSTER/out/s.srun" 2>&1 &
     echo $! >"$CLUSTER/out/s.client"
     soon "the stranger waits" 1 waiting
     stop b
     running s || fail "the stranger did not start"
-    soon "the turtle, as the stranger saw it" "turtle 0" cat "$CLUSTER/out/seen" # srun hands on what he said in its own time
+    same "the turtle, as the stranger saw it" "$(cat "$CLUSTER/out/seen" "$CLUSTER/out/s.srun")" "turtle 0"
     same "the stranger" "$(first_cpus_of s)" 1
     apart a s
     stop s a
