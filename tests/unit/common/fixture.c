@@ -148,6 +148,15 @@ struct fixture *fixture_open(const char *topology)
     return f;
 }
 
+int fixture_on_paper(void **state)
+{
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+
+    fixture_paper(f);
+    *state = f;
+    return 0;
+}
+
 void fixture_restart(struct fixture *f)
 {
     bool own = f->packer.enforce.way == &f->way;

@@ -54,6 +54,10 @@ int fixture_open_swapped(void **state);
 /* The daemon dies and another one starts on the same folder (without pipeline_resume). */
 void fixture_restart(struct fixture *f);
 
+/* Opens one of four caches of two cores, whose way is paper, for a test's setup: *state. Returns
+ * 0. */
+int fixture_on_paper(void **state);
+
 /* From now on the way is paper. Homes: the step's CPUs dealt to its tasks in equal runs. */
 void fixture_paper(struct fixture *f);
 

@@ -132,3 +132,32 @@ double profile_store_misses(struct profiles *store, const char *key, uint64_t ll
         fail_msg("%s", err.text);
     return found ? profile.misses : -1;
 }
+
+char *profile_store_export(struct profiles *store, const uint32_t *reader)
+{
+    struct berth_error err;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    uint64_t at = 0;
+
+    assert_non_null(out);
+    if (reader)
+        while (profiles_page(store, *reader, NULL, &at, 1, out, &err) > 0)
+            ;
+    else
+        assert_int_equal(profiles_export(store, NULL, out, &err), 0);
+    fclose(out);
+    return text;
+}
+
+struct profiles_imported profile_store_import(struct profiles *store, uint32_t uid,
+                                              const char *text, bool replace)
+{
+    struct profiles_imported imported;
+    struct berth_error err;
+
+    if (profiles_import(store, uid, text, strlen(text), replace, &imported, &err) < 0)
+        fail_msg("%s", err.text);
+    return imported;
+}

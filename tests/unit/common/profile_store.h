@@ -31,4 +31,13 @@ void profile_store_put_sample(struct profiles *store, const struct profile_sampl
 /* The misses stored under the key for that cache; -1 when there is no such profile. */
 double profile_store_misses(struct profiles *store, const char *key, uint64_t llc_bytes);
 
+/* Returns the store as text, which the caller frees: all of it, or, page by page, what the reader
+ * (a user's number) may see of it. */
+char *profile_store_export(struct profiles *store, const uint32_t *reader);
+
+/* Takes lines of text into the store, as that user; fails the test where it cannot. Returns how
+ * many were taken. */
+struct profiles_imported profile_store_import(struct profiles *store, uint32_t uid,
+                                              const char *text, bool replace);
+
 #endif

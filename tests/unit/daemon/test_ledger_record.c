@@ -14,15 +14,6 @@
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/ledger_box.h"
 
-static int setup(void **state)
-{
-    struct fixture *f = fixture_open(TWO_BY_TWO);
-
-    fixture_paper(f);
-    *state = f;
-    return 0;
-}
-
 static const char *const two_homes[] = {"0", "1", NULL};
 
 /* A step of two tasks that is over: it ran from 1000 to 1020. */
@@ -441,7 +432,7 @@ static void test_predicted(void **state)
     assert_true(c->slowdown.now == 0); /* nobody is beside it */
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, fixture_teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, fixture_on_paper, fixture_teardown)
 
 int main(void)
 {

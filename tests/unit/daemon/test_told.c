@@ -13,15 +13,6 @@
 #include "packer/steps/step_counts.h"
 #include "tests/unit/common/fixture.h"
 
-static int setup(void **state)
-{
-    struct fixture *f = fixture_open(TWO_BY_TWO);
-
-    fixture_paper(f);
-    *state = f;
-    return 0;
-}
-
 static const char *const two_homes[] = {"0", "1", NULL};
 
 /* A step of two tasks that ran for 20.5 seconds. */
@@ -196,7 +187,7 @@ static void test_private(void **state)
     assert_golden("private-explain", render_explanation(&f->packer, step, 1000));
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+#define test(name) cmocka_unit_test_setup_teardown(name, fixture_on_paper, fixture_teardown)
 
 int main(void)
 {

@@ -14,15 +14,6 @@
 
 #define RANKS_MAX 8
 
-static int open_paper(void **state)
-{
-    struct fixture *f = fixture_open(TWO_BY_TWO);
-
-    fixture_paper(f);
-    *state = f;
-    return 0;
-}
-
 /* A batch script that is left, for nobody knows what it starts. */
 static struct wire_register script_of(uint32_t job, const char *cpus, const char *tag)
 {
@@ -237,13 +228,13 @@ static void test_size(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_placed, open_paper, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_second_mpirun, open_paper, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_over, open_paper, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_reasons, open_paper, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_stays, open_paper, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_lost, open_paper, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_size, open_paper, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_placed, fixture_on_paper, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_second_mpirun, fixture_on_paper, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_over, fixture_on_paper, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_reasons, fixture_on_paper, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_stays, fixture_on_paper, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_lost, fixture_on_paper, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_size, fixture_on_paper, fixture_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,42 +84,13 @@ static void test_trusted_again(void **state)
     profiles_close(store);
 }
 
-static char *export(struct profiles *store, const uint32_t *reader)
-{
-    struct berth_error err;
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    uint64_t at = 0;
-
-    assert_non_null(out);
-    if (reader)
-        while (profiles_page(store, *reader, NULL, &at, 1, out, &err) > 0)
-            ;
-    else
-        assert_int_equal(profiles_export(store, NULL, out, &err), 0);
-    fclose(out);
-    return text;
-}
-
 static bool is_shown(struct profiles *store, uint32_t reader)
 {
-    char *text = export(store, &reader);
+    char *text = profile_store_export(store, &reader);
     bool shown = strstr(text, "tag:b") != NULL;
 
     free(text);
     return shown;
-}
-
-static struct profiles_imported import(struct profiles *store, uint32_t uid, const char *text,
-                                       bool replace)
-{
-    struct profiles_imported imported;
-    struct berth_error err;
-
-    if (profiles_import(store, uid, text, strlen(text), replace, &imported, &err) < 0)
-        fail_msg("%s", err.text);
-    return imported;
 }
 
 static void test_text(void **state)
@@ -131,7 +102,7 @@ static void test_text(void **state)
 
     put(store, owner, true, 100, 2);
     put(store, owner, false, 101, 1);
-    text = export(store, NULL);
+    text = profile_store_export(store, NULL);
     assert_string_equal(text, "{\"version\":1,\"kind\":\"binding\",\"key\":\"tag:b\",\"uid\":7,"
                               "\"runs\":2,\"clean\":1,\"measured_at\":100}\n");
     assert_true(is_shown(store, owner));
@@ -141,13 +112,13 @@ static void test_text(void **state)
     assert_int_equal(profiles_count(store, &owner, "tag:b", true, &err), 1);
     assert_int_equal(profiles_forget(store, &owner, "tag:b", true, &err), 1);
     assert_int_equal(bound_at(store, owner, 0, 0), 0);
-    assert_int_equal(import(store, 0, text, false).taken, 1);
-    again = export(store, NULL);
+    assert_int_equal(profile_store_import(store, 0, text, false).taken, 1);
+    again = profile_store_export(store, NULL);
     assert_string_equal(text, again);
     free(again);
     put(store, owner, true, 102, 1);
-    assert_int_equal(import(store, owner, text, false).kept, 1);
-    assert_int_equal(import(store, owner, text, true).taken, 1);
+    assert_int_equal(profile_store_import(store, owner, text, false).kept, 1);
+    assert_int_equal(profile_store_import(store, owner, text, true).taken, 1);
     free(text);
     profiles_close(store);
 }

@@ -16,17 +16,6 @@
 #define ROW(key, more)                                                                             \
     "{\"version\":1,\"kind\":\"threads\",\"key\":\"" key "\",\"machine\":\"here\"," more "}\n"
 
-static struct profiles_imported import(struct profiles *store, uint32_t uid, const char *text,
-                                       bool replace)
-{
-    struct profiles_imported imported;
-    struct berth_error err;
-
-    if (profiles_import(store, uid, text, strlen(text), replace, &imported, &err) < 0)
-        fail_msg("%s", err.text);
-    return imported;
-}
-
 /* What a user's launch on so many cores finds; 0: nothing. */
 static uint32_t found(struct profiles *store, uint32_t uid, uint32_t cores, const char *shape,
                       const char *machine)
@@ -45,14 +34,16 @@ static void test_lookup(void **state)
     struct profiles *store = profile_store_open(*state, true);
 
     assert_int_equal(found(store, 7, 4, "-n #", "here"), 0);
-    import(store, 0,
-           ROW("tag:t", "\"cores\":4,\"threads\":6,\"environment\":true,\"measured_at\":9")
-               ROW("tag:t", "\"cores\":4,\"threads\":9,\"environment\":true,\"measured_at\":8,"
-                            "\"shape\":\"-n #\"")
-                   ROW("tag:t", "\"cores\":8,\"threads\":99,\"measured_at\":9"),
-           false);
-    import(store, 7,
-           ROW("tag:t", "\"cores\":4,\"threads\":5,\"environment\":true,\"measured_at\":3"), false);
+    profile_store_import(
+        store, 0,
+        ROW("tag:t", "\"cores\":4,\"threads\":6,\"environment\":true,\"measured_at\":9")
+            ROW("tag:t", "\"cores\":4,\"threads\":9,\"environment\":true,\"measured_at\":8,"
+                         "\"shape\":\"-n #\"")
+                ROW("tag:t", "\"cores\":8,\"threads\":99,\"measured_at\":9"),
+        false);
+    profile_store_import(
+        store, 7, ROW("tag:t", "\"cores\":4,\"threads\":5,\"environment\":true,\"measured_at\":3"),
+        false);
     assert_int_equal(found(store, 7, 4, "-n #", "here"), 9); /* the shape, whosever it is */
     assert_int_equal(found(store, 7, 4, "-m #", "here"), 5); /* his own */
     assert_int_equal(found(store, 8, 4, "-m #", "here"), 6); /* root's newest */
@@ -66,43 +57,27 @@ static void test_newer_stays(void **state)
 {
     struct profiles *store = profile_store_open(*state, true);
 
-    import(store, 7,
-           ROW("tag:t", "\"cores\":4,\"threads\":1,\"environment\":true,"
-                        "\"measured_at\":50"),
-           false);
-    assert_int_equal(import(store, 7,
-                            ROW("tag:t", "\"cores\":4,\"threads\":2,\"environment\":true,"
-                                         "\"measured_at\":49"),
-                            false)
-                         .kept,
-                     1);
+    profile_store_import(store, 7,
+                         ROW("tag:t", "\"cores\":4,\"threads\":1,\"environment\":true,"
+                                      "\"measured_at\":50"),
+                         false);
+    assert_int_equal(
+        profile_store_import(store, 7,
+                             ROW("tag:t", "\"cores\":4,\"threads\":2,\"environment\":true,"
+                                          "\"measured_at\":49"),
+                             false)
+            .kept,
+        1);
     assert_int_equal(found(store, 7, 4, "", "here"), 1);
-    assert_int_equal(import(store, 7,
-                            ROW("tag:t", "\"cores\":4,\"threads\":2,\"environment\":true,"
-                                         "\"measured_at\":49"),
-                            true)
-                         .taken,
-                     1);
+    assert_int_equal(
+        profile_store_import(store, 7,
+                             ROW("tag:t", "\"cores\":4,\"threads\":2,\"environment\":true,"
+                                          "\"measured_at\":49"),
+                             true)
+            .taken,
+        1);
     assert_int_equal(found(store, 7, 4, "", "here"), 2);
     profiles_close(store);
-}
-
-static char *export(struct profiles *store, const uint32_t *reader)
-{
-    struct berth_error err;
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    uint64_t at = 0;
-
-    assert_non_null(out);
-    if (reader)
-        while (profiles_page(store, *reader, NULL, &at, 1, out, &err) > 0)
-            ;
-    else
-        assert_int_equal(profiles_export(store, NULL, out, &err), 0);
-    fclose(out);
-    return text;
 }
 
 static void test_text(void **state)
@@ -112,26 +87,28 @@ static void test_text(void **state)
     struct berth_error err;
     char *text, *again;
 
-    import(store, 7,
-           ROW("tag:t", "\"cores\":4,\"threads\":5,\"environment\":true,\"shape\":\"()\","
-                        "\"measured_at\":3"),
-           false);
-    import(store, 0, ROW("tag:u", "\"cores\":4,\"threads\":6,\"measured_at\":3"), false);
-    text = export(store, NULL);
+    profile_store_import(store, 7,
+                         ROW("tag:t",
+                             "\"cores\":4,\"threads\":5,\"environment\":true,\"shape\":\"()\","
+                             "\"measured_at\":3"),
+                         false);
+    profile_store_import(store, 0, ROW("tag:u", "\"cores\":4,\"threads\":6,\"measured_at\":3"),
+                         false);
+    text = profile_store_export(store, NULL);
     assert_non_null(strstr(text, "{\"version\":1,\"kind\":\"threads\",\"key\":\"tag:t\",\"uid\":7,"
                                  "\"shape\":\"()\",\"machine\":\"here\",\"cores\":4,\"threads\":5,"
                                  "\"environment\":true,\"measured_at\":3}\n"));
     assert_int_equal(profiles_count(store, NULL, NULL, false, &err), 2);
     assert_int_equal(profiles_forget(store, NULL, NULL, true, &err), 0); /* not counted */
     assert_int_equal(profiles_forget(store, NULL, NULL, false, &err), 2);
-    import(store, 0, text, false);
-    again = export(store, NULL);
+    profile_store_import(store, 0, text, false);
+    again = profile_store_export(store, NULL);
     assert_string_equal(text, again);
     free(again);
-    again = export(store, &reader);
+    again = profile_store_export(store, &reader);
     assert_true(strstr(again, "tag:t") && strstr(again, "tag:u"));
     free(again);
-    again = export(store, &other);
+    again = profile_store_export(store, &other);
     assert_true(!strstr(again, "tag:t") && strstr(again, "tag:u"));
     free(again);
     free(text);
