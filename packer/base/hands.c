@@ -105,7 +105,7 @@ static struct hands_work *take_turn(struct hands *hands)
     return work;
 }
 
-static void begin(struct hands_hand *hand, struct hands_work *work)
+static void give_work(struct hands_hand *hand, struct hands_work *work)
 {
     hand->hands->last = work->user;
     hand->task = work->task;
@@ -118,7 +118,7 @@ static void begin(struct hands_hand *hand, struct hands_work *work)
 }
 
 /* The argument goes back to who waits for it. */
-static void end(struct hands_hand *hand)
+static void take_back(struct hands_hand *hand)
 {
     struct hands_work *work = hand->work;
 
@@ -162,11 +162,11 @@ static void *hand_main(void *arg)
             wait_until(hands, INFINITY);
             continue;
         }
-        begin(hand, work);
+        give_work(hand, work);
         hands_unlock(hands);
         hand->task->run(hand->arg, hand);
         hands_lock(hands);
-        end(hand);
+        take_back(hand);
     }
     go(hand);
     hands_unlock(hands);

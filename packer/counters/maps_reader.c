@@ -70,8 +70,8 @@ struct hands_work *maps_reader_ask(struct maps_reader *reader, uint32_t user, co
     return hands_put(reader->hands, user, &reading, question);
 }
 
-static enum maps_answer take(struct maps_reader *reader, struct hands_work *ask,
-                             struct memory_nodes *nodes)
+static enum maps_answer take_told(struct maps_reader *reader, struct hands_work *ask,
+                                  struct memory_nodes *nodes)
 {
     struct question *question = hands_take(reader->hands, ask);
     bool told = question->told;
@@ -90,7 +90,7 @@ enum maps_answer maps_reader_take(struct maps_reader *reader, struct hands_work 
     if (state == HANDS_WAIT)
         return MAPS_WAIT;
     if (state == HANDS_DONE)
-        return take(reader, ask, nodes);
+        return take_told(reader, ask, nodes);
     hands_drop(reader->hands, ask);
     return state == HANDS_HUNG ? MAPS_HUNG : MAPS_REFUSED;
 }

@@ -18,10 +18,12 @@
 #include "packer/steps/pool_marker.h"
 #include "packer/steps/stage.h"
 
-int identify_open(struct packer *packer, struct berth_error *err)
+static int open_names(struct packer *packer, struct berth_error *err)
 {
     struct berth_error why;
 
+    if (admit_names_open(&packer->names, err) < 0)
+        return -1;
     packer->jobs = malloc(sizeof(*packer->jobs));
     if (!packer->jobs)
         return berth_no_memory(err);
@@ -31,13 +33,14 @@ int identify_open(struct packer *packer, struct berth_error *err)
     return 0;
 }
 
-void identify_close(struct packer *packer)
+static void close_names(struct packer *packer)
 {
     asker_close(packer->asker);
     if (packer->jobs)
         known_jobs_free(packer->jobs);
     free(packer->jobs);
     packer->jobs = NULL;
+    admit_names_close(packer->names);
 }
 
 /* ---- a step ---- */
@@ -317,17 +320,6 @@ void identify_look(struct packer *packer)
 }
 
 /* ---- the stage ---- */
-
-static int open_names(struct packer *packer, struct berth_error *err)
-{
-    return admit_names_open(&packer->names, err) < 0 ? -1 : identify_open(packer, err);
-}
-
-static void close_names(struct packer *packer)
-{
-    identify_close(packer);
-    admit_names_close(packer->names);
-}
 
 const struct stage identity_stage = {
     .name = "identity",

@@ -11,10 +11,6 @@
 
 #include "packer/steps/packer.h"
 
-/* Starts asking, where berth.conf wants it. Returns 0, or -1 and err: no memory. */
-int identify_open(struct packer *packer, struct berth_error *err);
-void identify_close(struct packer *packer);
-
 /* Fills in who the new step's job is, or asks; and takes the words out of its options that are not
  * allowed, for good or until that is known. */
 void identify_begin(struct packer *packer, struct step *step);

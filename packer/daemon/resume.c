@@ -23,7 +23,6 @@
 /* The journal cannot be read to its end: what it has until there goes home, as far as it runs. */
 static int set_aside(struct packer *packer, struct berth_error *err)
 {
-    struct berth_error why;
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps.live, link)
@@ -31,8 +30,7 @@ static int set_aside(struct packer *packer, struct berth_error *err)
         if (adopt_of(packer, step) != ADOPT_SAME)
             continue;
         inside_undo(packer, step);
-        if ((step_movable(step) || step->enacted.away) && enact_go_home(packer, step, &why) < 0)
-            log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, why.text);
+        enact_bring_home(packer, step);
     }
     return journal_set_aside(packer, err);
 }

@@ -21,7 +21,7 @@
     ROW(window)        /* counts; whose window has ended is what most of the turn is about */ \
     ROW(bill)          /* divides by what `window` has just counted, and ends before it */ \
     ROW(slowdown)      /* takes in windows; before `class`, which may change what it compares with */ \
-    ROW(judge)         /* likewise what fewer cores have cost */ \
+    ROW(judge)         /* takes in what fewer cores have cost; before `class`, too */ \
     ROW(seek)          /* may tell of another program: `class` follows it in the same turn */ \
     ROW(ranks)         /* the ranks that a launcher has started: `ranks' care` makes them tasks */ \
     ROW(class)         /* devil or turtle, from all that is known by now */ \
@@ -30,7 +30,7 @@
     ROW(care)          /* whether berth places it at all: what follows asks for that */ \
     ROW(ranks_care)    /* the same for its ranks */ \
     ROW(bindings)      /* who has bound himself elsewhere goes home: room for `arrange` */ \
-    ROW(binders)       /* who is seen to bind himself at home is left from now on, likewise */ \
+    ROW(binders)       /* who is seen to bind himself at home stays there from now on */ \
     ROW(size)          /* how many of its cores it gets */ \
     ROW(share)         /* and of those that several jobs hold */ \
     ROW(loop)          /* and in its present phase */ \

@@ -51,11 +51,8 @@ static void arrange_turn(struct packer *packer, struct turn *turn)
 
 static void go_home(struct packer *packer, struct step *step, const struct wire_end *end)
 {
-    struct berth_error err;
-
     (void)end;
-    if ((step_movable(step) || step->enacted.away) && enact_go_home(packer, step, &err) < 0)
-        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+    enact_bring_home(packer, step);
 }
 
 static void restore(struct packer *packer, struct step *step)

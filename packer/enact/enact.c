@@ -323,6 +323,14 @@ int enact_go_home(struct packer *packer, const struct step *step, struct berth_e
     return rc;
 }
 
+void enact_bring_home(struct packer *packer, const struct step *step)
+{
+    struct berth_error err;
+
+    if ((step_movable(step) || step->enacted.away) && enact_go_home(packer, step, &err) < 0)
+        log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
+}
+
 void enact_restore(struct packer *packer, struct step *step)
 {
     struct berth_error err;

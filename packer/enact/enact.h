@@ -30,6 +30,9 @@ bool enact_turn(struct packer *packer, size_t *failed);
  * Slurm had it, and enact_turn() sees to them, in two attempts as well; or -1 and err. */
 int enact_go_home(struct packer *packer, const struct step *step, struct berth_error *err);
 
+/* Does so with a step that may stand elsewhere; what fails is logged. */
+void enact_bring_home(struct packer *packer, const struct step *step);
+
 /* Put one step back where Slurm had it. Where that fails it is `away`, and enact_change tries
  * again.
  */

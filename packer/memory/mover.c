@@ -95,7 +95,7 @@ static void work(struct errand *errand, struct hands_hand *hand, struct memory_p
              strerror(errno));
 }
 
-static void run(void *arg, struct hands_hand *hand)
+static void move_errand(void *arg, struct hands_hand *hand)
 {
     struct errand *errand = arg;
     struct memory_progress progress;
@@ -106,7 +106,7 @@ static void run(void *arg, struct hands_hand *hand)
     hands_unlock(errand->mover->hands);
 }
 
-static const struct hands_task moving = {run, errand_free};
+static const struct hands_task moving = {move_errand, errand_free};
 
 /* ---- the event loop's side ---- */
 

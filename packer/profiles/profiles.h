@@ -454,7 +454,7 @@ int profiles_export_profile(const struct profile *profile, void *out);
 /* Writes how many threads likewise. */
 int profiles_export_threads(const struct profile_threads *threads, void *out);
 
-/* Writes in how many runs it bound its threads likewise. */
+/* Writes in how many runs it bound its threads, and in how many since then it did not. */
 int profiles_export_binding(const struct profile_binding *binding, void *out);
 
 /* Takes in such lines, for a user: each is his own, and one that names another user is wrong. What

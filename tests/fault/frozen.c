@@ -4,7 +4,7 @@
  *
  *   frozen serve FOLDER            mounts a file system there by /dev/fuse, with one file f
  *   frozen hold FILE [COMMAND..]   maps that file; ends with the command
- *   frozen fault FILE [COMMAND..]  likewise, and nobody in it wants to change a mapping
+ *   frozen fault FILE [COMMAND..]  does so, too, and nobody in it wants to change a mapping
  *
  * The first read of the file fails, and the next one is never answered. One thread touches it: the
  * kernel tries once more after the failure, and keeps the mmap_lock while it waits. Another thread
