@@ -9,7 +9,6 @@
 #include "packer/conf/conf.h"
 #include "packer/fact/fact.h"
 #include "packer/metrics/node.h"
-#include "packer/report/fields.h"
 #include "enum_table.h"
 
 /* mdoc wants each sentence on a line of its own. */
@@ -39,13 +38,9 @@ static void print_metrics(bool mdoc)
 
 /* What facts.def has for report, for the metrics and for the ledger; NULL: nothing. */
 static const struct column {
-    const char *name, *key, *schema;
+    const char *name, *key;
 } SPARSE(column, FACTS) = {
-#define FACT_COLUMN(ID, name, width, key, form, parts)                                             \
-    [FACT_##ID] = {name, key,                                                                      \
-                   REPORT_FORM_##form == REPORT_FORM_WHOLE                                         \
-                       ? "{\"type\": [\"integer\", \"null\"]}"                                     \
-                       : "{\"type\": [\"number\", \"null\"]}"},
+#define FACT_COLUMN(ID, name, width, key, form, parts) [FACT_##ID] = {name, key},
 #include "packer/fact/facts.def"
 };
 static const enum metrics_id SPARSE(series, FACTS) = {
@@ -68,7 +63,8 @@ static void print_facts(void)
         if (fact[id].told & FACT_STATUS)
             printf("status\t%s\t%s\n", fact[id].key, fact_schema(id, text));
         if (column[id].name)
-            printf("report\t%s\t%s\n", column[id].key, column[id].schema);
+            printf("report\t%s\t{\"type\": [\"%s\", \"null\"]}\n", column[id].key,
+                   fact[id].kind == FACT_COUNT ? "integer" : "number");
     }
 }
 

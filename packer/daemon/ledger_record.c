@@ -132,39 +132,13 @@ static void fill_times(const struct step *step, struct ledger_record *record)
     record->exit_status = step->exit_status;
 }
 
-/* Its end may be heard of late: then it was in effect until that. */
-static void fill_inside(const struct step *step, struct ledger_record *record)
-{
-    const struct step_effect *any = &step->inside.any;
-
-    effect_words(step, record->inside);
-    record->inside_changes = any->changes;
-    if (any->changes > 0)
-        record->inside_s = fmin(effect_s(any, step->ended_mono_s), record->elapsed_s);
-    if (step->inside.effect[STEP_THROTTLE].changes == 0)
-        return;
-    record->throttled = step->inside.throttled.times;
-    record->throttled_s = step->inside.throttled.seconds;
-    record->idle_thread_s = step->inside.throttled.idle_thread_s;
-}
-
 /* ---- what was counted ---- */
-
-static double counted(const struct step *step, enum counter counter)
-{
-    const struct counters_sample *last = &step->counts->last;
-
-    return counters_know(last, counter) ? last->value[counter] : NAN;
-}
 
 static void fill_counts(const struct packer *packer, const struct step *step,
                         struct ledger_record *record)
 {
     if (!step->counts || !step->counts->last.known)
         return;
-    record->instructions = counted(step, COUNTER_INSTRUCTIONS);
-    record->llc_misses = counted(step, COUNTER_LLC_MISSES);
-    record->memory_bytes = counted(step, COUNTER_BYTES);
     snprintf(record->counters_source, sizeof(record->counters_source), "%s",
              counters_source(packer->counters));
 }
@@ -221,7 +195,7 @@ void ledger_record_fill(const struct packer *packer, const struct step *step,
     fill_place(packer, step, record);
     fill_times(step, record);
     figures_record(step, record);
-    fill_inside(step, record);
+    effect_words(step, record->inside);
     fill_counts(packer, step, record);
     fill_slowdown(step, record);
     fill_size(step, record);

@@ -7,6 +7,7 @@
 #include "models/energy/edp.h"
 #include "packer/bill/bill.h"
 #include "packer/observe/usage.h"
+#include "packer/steps/effect.h"
 #include "packer/steps/step_counts.h"
 
 /* ---- what facts.def calls ---- */
@@ -21,11 +22,29 @@ static double known_size(uint64_t size)
     return size ? (double)size : NAN;
 }
 
-static double counted_s(const struct step *step, enum counter counter)
+static double counted(const struct step *step, enum counter counter)
 {
     const struct counters_sample *last = step->counts ? &step->counts->last : NULL;
 
-    return last && counters_know(last, counter) ? last->value[counter] / 1e9 : NAN;
+    return last && counters_know(last, counter) ? last->value[counter] : NAN;
+}
+
+static double counted_s(const struct step *step, enum counter counter)
+{
+    return counted(step, counter) / 1e9;
+}
+
+/* The end of a step may be heard of late: then it was in effect until that. */
+static double inside_s(const struct step *step)
+{
+    const struct step_effect *any = &step->inside.any;
+
+    return any->changes ? fmin(effect_s(any, step->ended_mono_s), observe_elapsed_s(step)) : NAN;
+}
+
+static bool throttles(const struct step *step)
+{
+    return step->inside.effect[STEP_THROTTLE].changes > 0;
 }
 
 static double phase_mean(const struct step *step, enum rate_id id)

@@ -42,17 +42,12 @@ struct ledger_record {
     char home[256], cpus[256]; /* where Slurm put it, and where it stood at its end */
     char proposed[256];        /* where one that was only observed would have stood then */
     char policy[16];
-    double instructions, llc_misses, memory_bytes; /* of the whole run, as far as counted */
     char counters_source[32];
     double uj[ENERGY_DOMAINS]; /* microjoules by domain, exact to 2^53 */
     char energy_source[32];
     double uj_idle; /* of its packages and memory, or of the node, what that takes when idle */
-    char idle_energy[16];    /* the rule by which it was billed (conf_idle_energy_name) */
-    char inside[64];         /* words of what was in effect in the step (inside/inside.h) */
-    uint64_t inside_changes; /* times that it changed something */
-    double inside_s;         /* for how long something of it was; NAN: nothing was */
-    uint64_t throttled;      /* times that contention began in a process (throttle) */
-    double throttled_s, idle_thread_s; /* that it lasted, that threads rested; NAN: not asked for */
+    char idle_energy[16]; /* the rule by which it was billed (conf_idle_energy_name) */
+    char inside[64];      /* words of what was in effect in the step (inside/inside.h) */
     double slowdown_home,
         slowdown_predicted;   /* where Slurm put all, where they stood: means over
                                  its time, fractions: 0.1 is 10 % slower than alone */

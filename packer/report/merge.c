@@ -28,6 +28,9 @@ enum rule {
 #define RULES_ELAPSED {MOST, NONE, SUM}
 #define RULES_EDP {NONE, NONE, SUM_KNOWN}
 #define RULES_NONE {NONE, NONE, NONE}
+#define RULES_SPAN {MOST, SUM, SUM}
+#define RULES_KNOWN {SUM_KNOWN, SUM_KNOWN, SUM_KNOWN}
+#define RULES_MOST_KNOWN {MOST, SUM_KNOWN, SUM_KNOWN}
 /* clang-format on */
 static const unsigned char TABLE(merge, REPORT_NUMBERS)[3] = {
     ROW(REPORT_UID) = {SAME, SAME, SAME},
@@ -37,15 +40,7 @@ static const unsigned char TABLE(merge, REPORT_NUMBERS)[3] = {
     ROW(REPORT_CORES_GIVEN) = {SUM, MOST, NONE},
     ROW(REPORT_CORES_USED) = {SUM, MOST, NONE},
     ROW(REPORT_RESTARTS) = {SAME, SAME, NONE},
-    ROW(REPORT_INSIDE_CHANGES) = {SUM, SUM, SUM},
-    ROW(REPORT_INSIDE_S) = {MOST, SUM, SUM},
-    ROW(REPORT_THROTTLED) = {SUM, SUM, SUM},
-    ROW(REPORT_THROTTLED_S) = {MOST, SUM_KNOWN, SUM_KNOWN},
-    ROW(REPORT_IDLE_THREAD_S) = {SUM_KNOWN, SUM_KNOWN, SUM_KNOWN},
     ROW(REPORT_CPU_TIME_S) = {SUM, SUM, SUM_KNOWN},
-    ROW(REPORT_INSTRUCTIONS) = {SUM, SUM, SUM_KNOWN},
-    ROW(REPORT_MISSES) = {SUM, SUM, SUM_KNOWN},
-    ROW(REPORT_MEMORY_BYTES) = {SUM, SUM, SUM_KNOWN},
     ROW(REPORT_PREDICTED) = {MOST, WEIGHTED, WEIGHTED},
     ROW(REPORT_OBSERVED) = {MOST, WEIGHTED, WEIGHTED},
     ROW(REPORT_AT_HOME) = {MOST, WEIGHTED, WEIGHTED},
@@ -106,15 +101,7 @@ static void read_numbers(const struct ledger_record *record, bool known, double 
     number[REPORT_CORES_GIVEN] = known_count(record->cores_given);
     number[REPORT_CORES_USED] = known_count(record->cores_used);
     number[REPORT_RESTARTS] = known ? record->restart : NAN;
-    number[REPORT_INSIDE_CHANGES] = (double)record->inside_changes;
-    number[REPORT_INSIDE_S] = record->inside_s;
-    number[REPORT_THROTTLED] = (double)record->throttled;
-    number[REPORT_THROTTLED_S] = record->throttled_s;
-    number[REPORT_IDLE_THREAD_S] = record->idle_thread_s;
     number[REPORT_CPU_TIME_S] = record->elapsed_s * number[REPORT_CORES_GIVEN];
-    number[REPORT_INSTRUCTIONS] = record->instructions;
-    number[REPORT_MISSES] = record->llc_misses;
-    number[REPORT_MEMORY_BYTES] = record->memory_bytes;
     number[REPORT_PREDICTED] = record->slowdown_predicted;
     number[REPORT_OBSERVED] = record->slowdown_observed;
     number[REPORT_AT_HOME] = record->slowdown_home;

@@ -52,15 +52,7 @@ enum report_number {
     REPORT_CORES_GIVEN,
     REPORT_CORES_USED,
     REPORT_RESTARTS,
-    REPORT_INSIDE_CHANGES, /* times that these changed something */
-    REPORT_INSIDE_S,       /* for how long something of that was in effect */
-    REPORT_THROTTLED,      /* times that contention began in a process (throttle) */
-    REPORT_THROTTLED_S,    /* that it lasted */
-    REPORT_IDLE_THREAD_S,  /* that its threads rested, all together */
-    REPORT_CPU_TIME_S,     /* elapsed time * cores given */
-    REPORT_INSTRUCTIONS,
-    REPORT_MISSES,
-    REPORT_MEMORY_BYTES,
+    REPORT_CPU_TIME_S, /* elapsed time * cores given */
     REPORT_PREDICTED,
     REPORT_OBSERVED,
     REPORT_AT_HOME,
