@@ -506,9 +506,7 @@ static struct json_object *render_place(const struct packer *packer, const struc
     place_reason(step, !hides(packer, viewer), reason, sizeof(reason));
     json_add_text(object, "policy", wire_policy_name[step->place.policy]);
     json_add_text(object, "policy_asked", wire_policy_name[step->place.policy_asked]);
-    json_add(object, "rank",
-             hides(packer, viewer) ? NULL : json_object_new_uint64(step->place.rank));
-    json_add(object, "of", hides(packer, viewer) ? NULL : json_object_new_uint64(step->place.of));
+    figures_explain(object, "place", step, hides(packer, viewer));
     json_add_cpus(object, "home", &step->place.home);
     json_add_cpus(object, "cpus", &step->place.cpus);
     json_add(object, "llc", llcs_of(packer, &step->place.cpus));
@@ -540,7 +538,7 @@ static struct json_object *render_enforce(const struct packer *packer, const str
 
     json_add_text(object, "way", packer->enforce.way->name);
     json_add_bool(object, "verified", step->enacted.verified);
-    figures_explain(object, "enforce", step);
+    figures_explain(object, "enforce", step, false);
     json_add_text(object, "reason", step->enacted.reason);
     for (size_t i = 0; i < step->body.ntasks && i < TASKS_TOLD; i++) {
         struct json_object *task = json_object_new_object();
@@ -667,7 +665,7 @@ static struct json_object *render_observe(const struct packer *packer, const str
 {
     struct json_object *object = json_object_new_object();
 
-    figures_explain(object, "observe", step);
+    figures_explain(object, "observe", step, false);
     json_add(object, "counts", render_counts(packer, step));
     json_add(object, "unread", render_unread(step));
     return object;

@@ -17,7 +17,7 @@ struct json_object *render_bill(const struct step *step)
 {
     struct json_object *object = json_object_new_object();
 
-    figures_explain(object, "bill", step);
+    figures_explain(object, "bill", step, false);
     return object;
 }
 

@@ -30,12 +30,17 @@ enum fact_kind {
 #define FACT_EXPLAIN 1u
 #define FACT_STATUS 2u
 
+/* Who is told of it, where Slurm's PrivateData or berth.conf's private_data hides others from
+ * users: with FACT_ROOT users are told null, since it says something of others. */
+enum fact_who { FACT_ALL, FACT_ROOT };
+
 struct fact {
     const char *key;  /* in explain and status */
     const char *of;   /* the object of explain that it stands in */
     const char *help; /* one sentence */
     enum fact_kind kind;
     unsigned told;
+    enum fact_who who;
     bool always;       /* it is always known */
     bool described;    /* its schema has the sentence, too */
     const char *words; /* of a text: all that there are, quoted, with commas; NULL: any */

@@ -146,7 +146,7 @@ const char *figure_word(const struct step *step, enum fact_id id)
 /* ---- where they are told ---- */
 
 static void add_told(struct json_object *object, unsigned where, const char *of,
-                     const struct step *step)
+                     const struct step *step, bool hidden)
 {
     for (enum fact_id id = 0; id < FACTS; id++)
         if (!fact_is_told(id, where, of))
@@ -154,17 +154,18 @@ static void add_told(struct json_object *object, unsigned where, const char *of,
         else if (fact[id].kind == FACT_TEXT)
             fact_add_word(object, id, figure_word(step, id));
         else
-            fact_add(object, id, figure(step, id));
+            fact_add(object, id, hidden && fact[id].who == FACT_ROOT ? NAN : figure(step, id));
 }
 
 void figures_status(struct json_object *object, const struct step *step)
 {
-    add_told(object, FACT_STATUS, NULL, step);
+    add_told(object, FACT_STATUS, NULL, step, false);
 }
 
-void figures_explain(struct json_object *object, const char *of, const struct step *step)
+void figures_explain(struct json_object *object, const char *of, const struct step *step,
+                     bool hidden)
 {
-    add_told(object, FACT_EXPLAIN, of, step);
+    add_told(object, FACT_EXPLAIN, of, step, hidden);
 }
 
 void figures_record(const struct step *step, struct ledger_record *record)

@@ -15,9 +15,11 @@ double figure(const struct step *step, enum fact_id id);
 /* Returns what a text is of the step; NULL: that is not known, or it is none. */
 const char *figure_word(const struct step *step, enum fact_id id);
 
-/* Adds to an object what is told of the step there: in status, or in that object of explain. */
+/* Adds to an object what is told of the step there: in status, or in that object of explain; hidden
+ * from users is what says something of others (FACT_ROOT). */
 void figures_status(struct json_object *object, const struct step *step);
-void figures_explain(struct json_object *object, const char *of, const struct step *step);
+void figures_explain(struct json_object *object, const char *of, const struct step *step,
+                     bool hidden);
 
 /* Fills in what the ledger keeps of them. */
 void figures_record(const struct step *step, struct ledger_record *record);
