@@ -34,12 +34,12 @@ static int open_meters(struct bill *bill, const struct packer *packer, struct be
     struct energy_zone zone[ENERGY_ZONES];
     struct energy_about about;
 
-    if (rootfs_open(&bill->root, packer->conf.energy_root, err) < 0) {
+    if (rootfs_open(&bill->root, packer->world.conf.energy_root, err) < 0) {
         log_warn("energy: %s; nothing is metered", err->text);
         return 0;
     }
-    bill->node =
-        (struct energy_node){.root = &bill->root, .topo = packer->topo, .conf = &packer->conf};
+    bill->node = (struct energy_node){
+        .root = &bill->root, .topo = packer->world.topo, .conf = &packer->world.conf};
     if (energy_open(&bill->energy, &bill->node, err) < 0)
         return -1;
     for (size_t i = 0; energy_about(bill->energy, i, &about); i++)
@@ -48,18 +48,19 @@ static int open_meters(struct bill *bill, const struct packer *packer, struct be
     for (size_t i = 0; i < energy_zones(bill->energy); i++)
         zone[i] = *energy_zone(bill->energy, i);
     bill_zones_init(bill, zone, energy_zones(bill->energy));
-    if (packer->conf.energy_model[0]) /* it has been read well, else there is no such zone */
-        energy_watts_parse(&bill->watts, packer->conf.energy_model, NULL);
+    if (packer->world.conf.energy_model[0]) /* it has been read well, else there is no such zone */
+        energy_watts_parse(&bill->watts, packer->world.conf.energy_model, NULL);
     return 0;
 }
 
 /* Now, into busy; NULL where nobody knows. */
 static const struct cpu_busy *read_busy(const struct packer *packer, struct cpu_busy *busy)
 {
-    return cpu_busy_read(&packer->root, busy, NULL) < 0 ? NULL : busy;
+    return cpu_busy_read(&packer->world.root, busy, NULL) < 0 ? NULL : busy;
 }
 
-int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct berth_error *err)
+int bill_open_at(struct bill **out, const struct packer *packer, double now_s,
+                 struct berth_error *err)
 {
     struct bill *bill = calloc(1, sizeof(*bill));
 
@@ -72,7 +73,7 @@ int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct 
         bill_close(bill);
         return berth_no_memory(err);
     }
-    number_packages(bill, packer->topo);
+    number_packages(bill, packer->world.topo);
     if (open_meters(bill, packer, err) < 0) {
         bill_close(bill);
         return -1;
@@ -83,7 +84,7 @@ int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct 
         return 0;
     }
     bill_load(packer, bill, now_s);
-    packer->bill = bill;
+    packer->state->bill = bill;
     energy_read(bill->energy, now_s, &bill->reading);
     if (bill->bridging) { /* the interval ends when its steps are known: bill_adopted */
         bill->bridge_busy = read_busy(packer, bill->busy_now) != NULL;
@@ -95,7 +96,7 @@ int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct 
                : 0;
 }
 
-int bill_open(struct bill **out, struct packer *packer, struct berth_error *err)
+int bill_open(struct bill **out, const struct packer *packer, struct berth_error *err)
 {
     return bill_open_at(out, packer, clock_s(), err);
 }
@@ -137,7 +138,7 @@ static void tell_dead(struct bill *bill)
 
 void bill_turn_at(const struct packer *packer, double now_s)
 {
-    struct bill *bill = packer->bill;
+    struct bill *bill = packer->state->bill;
 
     if (!bill || bill->zones == 0 || bill->bridging || now_s - bill->at_s < SHORTEST_S)
         return;
@@ -158,16 +159,16 @@ void bill_turn(const struct packer *packer)
 /* On whole multiples of the interval, as windows are: the counters have just been read then. */
 static double next_due(const struct packer *packer, double now_s)
 {
-    double every_s = (double)packer->conf.energy_interval_ms / 1000;
+    double every_s = (double)packer->world.conf.energy_interval_ms / 1000;
 
-    if (packer->steps.nlive == 0)
+    if (packer->steps->nlive == 0)
         every_s = fmax(every_s, fmin(RESTING_FACTOR * every_s, RESTING_MOST_S));
     return (floor(now_s / every_s + 0.5) + 1) * every_s;
 }
 
 void bill_tick(const struct packer *packer)
 {
-    struct bill *bill = packer->bill;
+    struct bill *bill = packer->state->bill;
     double now_s = clock_s();
 
     if (!bill || bill->zones == 0 || bill->due_s > now_s + SHORTEST_S)
@@ -178,7 +179,7 @@ void bill_tick(const struct packer *packer)
 
 double bill_due(const struct packer *packer)
 {
-    const struct bill *bill = packer->bill;
+    const struct bill *bill = packer->state->bill;
 
     return bill && bill->zones ? fmax(bill->due_s - clock_s(), 0) : -1;
 }
@@ -193,9 +194,9 @@ static bool is_of(const struct bill_saved *saved, const struct step *step)
 }
 
 /* One that has ended since, or is another one, has no part of the time without berthd. */
-static void take_saved(struct packer *packer, struct step *step)
+static void take_saved(const struct packer *packer, struct step *step)
 {
-    struct bill *bill = packer->bill;
+    struct bill *bill = packer->state->bill;
     struct bill_step *way = step->bill.running;
 
     way->missed = true;
@@ -215,9 +216,9 @@ static void take_saved(struct packer *packer, struct step *step)
     step->bill.gaps += way->missed || bill_stop_lost(bill, &step->bill);
 }
 
-void bill_begin(struct packer *packer, struct step *step, bool adopted)
+void bill_begin(const struct packer *packer, struct step *step, bool adopted)
 {
-    struct bill *bill = packer->bill;
+    struct bill *bill = packer->state->bill;
     struct bill_step *way;
 
     if (!bill || bill->zones == 0 || step->bill.running)
@@ -228,17 +229,16 @@ void bill_begin(struct packer *packer, struct step *step, bool adopted)
     way->since_s = clock_s();
     way->per_s[0] = way->per_s[1] = NAN;
     step->bill.running = way;
-    step->bill.idle = packer->conf.idle_energy;
+    step->bill.idle = packer->world.conf.idle_energy;
     if (adopted)
         take_saved(packer, step);
     bill->due_s = fmin(bill->due_s, next_due(packer, way->since_s));
-    if (packer->wake)
-        packer->wake(packer->wake_arg, fmax(bill->due_s - way->since_s, 0));
+    packer_wake(packer, fmax(bill->due_s - way->since_s, 0));
 }
 
 void bill_end(const struct packer *packer, struct step *step)
 {
-    struct bill *bill = packer->bill;
+    struct bill *bill = packer->state->bill;
 
     if (!bill || !step->bill.running)
         return;
@@ -249,7 +249,7 @@ void bill_end(const struct packer *packer, struct step *step)
 
 void bill_keep(const struct packer *packer)
 {
-    struct bill *bill = packer->bill;
+    struct bill *bill = packer->state->bill;
 
     bill_turn(packer);
     if (!bill || bill->zones == 0)
@@ -272,7 +272,7 @@ static void end_bridge(const struct packer *packer, struct bill *bill)
 
 void bill_adopted(const struct packer *packer)
 {
-    struct bill *bill = packer->bill;
+    struct bill *bill = packer->state->bill;
 
     if (!bill)
         return;
@@ -287,13 +287,14 @@ void bill_adopted(const struct packer *packer)
 
 bool bill_meter(const struct packer *packer, size_t i, struct energy_about *about)
 {
-    return packer->bill && packer->bill->energy && energy_about(packer->bill->energy, i, about);
+    return packer->state->bill && packer->state->bill->energy &&
+           energy_about(packer->state->bill->energy, i, about);
 }
 
 bool bill_zone(const struct packer *packer, size_t i, struct energy_zone *zone,
                struct bill_account *account)
 {
-    const struct bill *bill = packer->bill;
+    const struct bill *bill = packer->state->bill;
 
     if (!bill || i >= bill->zones)
         return false;
@@ -327,37 +328,37 @@ bool bill_idle(const struct step *step, uint64_t *uj)
 
 /* ---- the stage ---- */
 
-static int open_bill(struct packer *packer, struct berth_error *err)
+static int open_bill(const struct packer *packer, struct berth_error *err)
 {
-    packer->power = node_power_open(packer->topo);
-    return bill_open(&packer->bill, packer, err);
+    packer->state->power = node_power_open(packer->world.topo);
+    return bill_open(&packer->state->bill, packer, err);
 }
 
-static void close_bill(struct packer *packer)
+static void close_bill(const struct packer *packer)
 {
-    node_power_close(packer->power);
-    bill_close(packer->bill);
+    node_power_close(packer->state->power);
+    bill_close(packer->state->bill);
 }
 
-static void begin_bill(struct packer *packer, struct step *step)
+static void begin_bill(const struct packer *packer, struct step *step)
 {
     bill_turn(packer);
     bill_begin(packer, step, false);
 }
 
-static void adopt_bill(struct packer *packer, struct step *step)
+static void adopt_bill(const struct packer *packer, struct step *step)
 {
     bill_begin(packer, step, true);
 }
 
-static void end_bill(struct packer *packer, struct step *step, const struct wire_end *end)
+static void end_bill(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     (void)end;
     bill_turn(packer);
     bill_end(packer, step);
 }
 
-static void tick(struct packer *packer, struct turn *turn)
+static void tick(const struct packer *packer, struct turn *turn)
 {
     (void)turn;
     bill_tick(packer);

@@ -36,7 +36,7 @@ struct bill_account {
 struct bill;
 
 /* The meters, and what a berthd before this one left in the state folder. */
-int bill_open(struct bill **out, struct packer *packer, struct berth_error *err);
+int bill_open(struct bill **out, const struct packer *packer, struct berth_error *err);
 void bill_close(struct bill *bill); /* NULL is fine */
 
 /* An interval ends now: at each window, and before a step begins, ends, or changes its cores. One
@@ -52,7 +52,7 @@ double bill_due(const struct packer *packer);
 /* From now on the step is billed; it goes on with the total that a berthd before this one has left,
  * if it is `adopted`: what was used meanwhile is a gap, unless that one was stopped and left its
  * last reading. */
-void bill_begin(struct packer *packer, struct step *step, bool adopted);
+void bill_begin(const struct packer *packer, struct step *step, bool adopted);
 
 /* Nothing more is billed to the step: its total stays. After its last bill_turn. */
 void bill_end(const struct packer *packer, struct step *step);

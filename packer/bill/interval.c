@@ -64,7 +64,7 @@ static size_t list_steps(const struct packer *packer, struct bill *bill)
 
     memset(bill->inner, 0, sizeof(bill->inner));
     memset(bill->shells, 0, sizeof(bill->shells));
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         uint16_t *holders = step_is_shell(step) ? bill->shells : bill->inner;
 
@@ -349,7 +349,7 @@ static void tell_power(const struct packer *packer, const struct bill_zone *zone
 static void end_zone(const struct packer *packer, size_t z, const struct energy_reading *reading,
                      size_t n)
 {
-    struct bill *bill = packer->bill;
+    struct bill *bill = packer->state->bill;
     struct bill_zone *zone = &bill->zone[z];
 
     zone->account.counts = reading->known[z];
@@ -373,16 +373,16 @@ static void end_zone(const struct packer *packer, size_t z, const struct energy_
 int bill_interval(const struct packer *packer, const struct energy_reading *reading,
                   const struct cpu_busy *busy)
 {
-    struct bill *bill = packer->bill;
+    struct bill *bill = packer->state->bill;
     struct interval in = {.begin_s = bill->at_s,
                           .end_s = reading->at_s,
-                          .online = packer->topo->cpus,
+                          .online = packer->world.topo->cpus,
                           .busy = bill->busy_known ? busy : NULL};
     size_t n;
 
-    if (make_room(bill, packer->steps.nlive) < 0)
+    if (make_room(bill, packer->steps->nlive) < 0)
         return -1;
-    cpus_andnot(&in.online, &packer->offline);
+    cpus_andnot(&in.online, &packer->state->offline);
     n = list_steps(packer, bill);
     for (size_t s = 0; s < n; s++)
         take_step(bill, &in, bill->step[s], &bill->part[s * bill->packages]);

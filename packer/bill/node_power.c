@@ -36,7 +36,7 @@ void node_power_close(struct node_power *power)
 void node_power_observe(const struct packer *packer, size_t package, double seconds, double watts,
                         double busy_s)
 {
-    struct node_power *power = packer->power;
+    struct node_power *power = packer->state->power;
 
     if (power && package < power->packages)
         power_fit_add(&power->fit[package], seconds, watts, busy_s / seconds);
@@ -45,13 +45,13 @@ void node_power_observe(const struct packer *packer, size_t package, double seco
 const char *node_power_of(const struct packer *packer, size_t package,
                           struct power_package *figures)
 {
-    const struct node_power *power = packer->power;
+    const struct node_power *power = packer->state->power;
     struct energy_watts watts;
 
     if (power && package < power->packages && power_fit_known(&power->fit[package], figures))
         return "measured";
-    if (!packer->conf.energy_model[0] ||
-        energy_watts_parse(&watts, packer->conf.energy_model, NULL) < 0 || !watts.sleep_known)
+    if (!packer->world.conf.energy_model[0] ||
+        energy_watts_parse(&watts, packer->world.conf.energy_model, NULL) < 0 || !watts.sleep_known)
         return NULL;
     *figures = (struct power_package){watts.sleep, watts.idle, watts.core};
     return "model";
@@ -62,7 +62,7 @@ const char *node_power_source(const struct packer *packer)
     const char *source = NULL, *one;
     struct power_package figures;
 
-    for (size_t i = 0; i < packer->topo->packages; i++) {
+    for (size_t i = 0; i < packer->world.topo->packages; i++) {
         one = node_power_of(packer, i, &figures);
         if (!one)
             return NULL;

@@ -115,7 +115,8 @@ struct bill {
 
 /* ---- bill.c: bill_open and bill_turn, by another clock ---- */
 
-int bill_open_at(struct bill **out, struct packer *packer, double now_s, struct berth_error *err);
+int bill_open_at(struct bill **out, const struct packer *packer, double now_s,
+                 struct berth_error *err);
 void bill_turn_at(const struct packer *packer, double now_s);
 
 /* ---- bill/interval.c ---- */

@@ -94,7 +94,7 @@ static void put_all(FILE *out, const struct packer *packer, const struct bill *b
         put_zone(out, &bill->zone[i]);
     }
     fputs("],\"steps\":[", out);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (!step->bill.running)
             continue;
@@ -107,7 +107,7 @@ static void put_all(FILE *out, const struct packer *packer, const struct bill *b
 
 static void path_of(const struct packer *packer, const char *suffix, char path[PATH_MAX + 16])
 {
-    snprintf(path, PATH_MAX + 16, "%s/bill%s", packer->conf.state_dir, suffix);
+    snprintf(path, PATH_MAX + 16, "%s/bill%s", packer->world.conf.state_dir, suffix);
 }
 
 void bill_save(const struct packer *packer, struct bill *bill)

@@ -22,7 +22,7 @@
 /* "" where it is not known: then nothing is gone on from. */
 static void boot_id(const struct packer *packer, char id[BOOT_ID_MAX])
 {
-    char *text = rootfs_read(&packer->root, BOOT_ID);
+    char *text = rootfs_read(&packer->world.root, BOOT_ID);
 
     snprintf(id, BOOT_ID_MAX, "%.*s", text ? (int)strcspn(text, "\n\"\\") : 0, text ? text : "");
     free(text);

@@ -249,20 +249,21 @@ static int prepare(struct board *board, const struct packer *packer, struct bert
     struct berth_error why;
 
     board->every_s = BOARD_SLOW_S;
-    board->root = packer->root;
-    board->root.fd = fcntl(packer->root.fd, F_DUPFD_CLOEXEC, 0);
+    board->root = packer->world.root;
+    board->root.fd = fcntl(packer->world.root.fd, F_DUPFD_CLOEXEC, 0);
     if (board->root.fd < 0)
         return berth_error_set(err, "cannot keep the root open: %s", strerror(errno));
-    if (board_map_make(&board->map, packer->topo, packer->machine, &packer->conf) < 0 ||
-        make_room(board, packer->topo) < 0)
+    if (board_map_make(&board->map, packer->world.topo, packer->world.machine,
+                       &packer->world.conf) < 0 ||
+        make_room(board, packer->world.topo) < 0)
         return berth_no_memory(err);
     for (size_t i = 0; i < board->map.n; i++)
         board->told_watts[i] = NAN;
-    if (imc_open(&board->imc, &board->root, packer->topo, NULL, NULL, &why) < 0)
+    if (imc_open(&board->imc, &board->root, packer->world.topo, NULL, NULL, &why) < 0)
         log_debug("blackboard: %s", why.text);
-    if (mbm_open(&board->mbm, &board->root, packer->topo, &why) < 0)
+    if (mbm_open(&board->mbm, &board->root, packer->world.topo, &why) < 0)
         log_debug("blackboard: %s", why.text);
-    return make_file(board, &packer->conf, err);
+    return make_file(board, &packer->world.conf, err);
 }
 
 static struct board *board_new(const struct packer *packer, struct berth_error *err)
@@ -281,17 +282,17 @@ static struct board *board_new(const struct packer *packer, struct berth_error *
     return NULL;
 }
 
-void board_open(struct packer *packer)
+void board_open(const struct packer *packer)
 {
     struct berth_error err;
 
-    if (packer->conf.blackboard == CONF_OFF)
+    if (packer->world.conf.blackboard == CONF_OFF)
         return;
-    packer->board = board_new(packer, &err);
-    if (packer->board)
+    packer->state->board = board_new(packer, &err);
+    if (packer->state->board)
         return;
     log_error("blackboard: %s; going on without", err.text);
-    snprintf(packer->board_why, sizeof(packer->board_why), "%.255s", err.text);
+    snprintf(packer->state->board_why, sizeof(packer->state->board_why), "%.255s", err.text);
 }
 
 void board_close(struct board *board)
@@ -307,25 +308,26 @@ static bool is_waited_for(const struct packer *packer)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->request.options.throttle != WIRE_THROTTLE_OFF)
-        return board_has_states(packer->board);
+        return board_has_states(packer->state->board);
     return false;
 }
 
 void board_turn(const struct packer *packer)
 {
-    struct board *board = packer->board;
+    struct board *board = packer->state->board;
     double now_s = clock_s(), bytes_s;
 
     if (!board)
         return;
     worker_lock(&board->worker);
-    board->armed = packer->steps.nlive > 0;
-    board->every_s = is_waited_for(packer) ? 1. / (double)packer->conf.rcr_rate : BOARD_SLOW_S;
+    board->armed = packer->steps->nlive > 0;
+    board->every_s =
+        is_waited_for(packer) ? 1. / (double)packer->world.conf.rcr_rate : BOARD_SLOW_S;
     if (told_traffic(&board->told, packer, &bytes_s)) {
         board->told_traffic = bytes_s;
-        board->told_until_s = now_s + WINDOWS_OLD * (double)packer->conf.window_ms / 1e3;
+        board->told_until_s = now_s + WINDOWS_OLD * (double)packer->world.conf.window_ms / 1e3;
         board->told_new = true;
     }
     told_watts(&board->told, packer, &board->map, now_s, board->told_watts);
@@ -366,25 +368,25 @@ bool board_say(const struct board *board, char say[BOARD_SAY])
 
 /* ---- the stage ---- */
 
-static int open_board(struct packer *packer, struct berth_error *err)
+static int open_board(const struct packer *packer, struct berth_error *err)
 {
     (void)err;
     board_open(packer);
     return 0;
 }
 
-static void close_board(struct packer *packer)
+static void close_board(const struct packer *packer)
 {
-    board_close(packer->board);
+    board_close(packer->state->board);
 }
 
-static void tell_turn(struct packer *packer, struct turn *turn)
+static void tell_turn(const struct packer *packer, struct turn *turn)
 {
     (void)turn;
     board_turn(packer);
 }
 
-static void tell_gone(struct packer *packer, struct wire_step_id id)
+static void tell_gone(const struct packer *packer, struct wire_step_id id)
 {
     (void)id;
     board_turn(packer);

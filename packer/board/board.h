@@ -23,9 +23,9 @@ struct board;
 #define BOARD_SLOW_S 1.0     /* between two samples, at most */
 #define BOARD_CPU_MOST 0.005 /* of a core */
 
-/* Makes packer->board where berth.conf wants it; what is in its way is logged and in
- * packer->board_why. */
-void board_open(struct packer *packer);
+/* Makes packer->state->board where berth.conf wants it; what is in its way is logged and in
+ * packer->state->board_why. */
+void board_open(const struct packer *packer);
 
 /* Ends the thread, and tells readers that nothing more comes; NULL is fine. */
 void board_close(struct board *board);

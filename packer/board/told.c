@@ -25,7 +25,7 @@ static double of_step(const struct packer *packer, const struct step *step)
         return NAN;
     bytes = window->bytes;
     if (isnan(bytes))
-        bytes = window->y[SOLO_MISSES] * line_bytes(packer->topo);
+        bytes = window->y[SOLO_MISSES] * line_bytes(packer->world.topo);
     return bytes / window->seconds;
 }
 
@@ -35,21 +35,21 @@ static uint64_t mark(const struct packer *packer)
     const struct step *step;
     uint64_t sum = 0;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     sum = (sum * 31 + step->serial) * 31 + (step->counts ? step->counts->windows : 0);
     return sum;
 }
 
 bool told_traffic(struct told *told, const struct packer *packer, double *bytes_s)
 {
-    double sum = packer->steps.nlive ? 0 : NAN;
+    double sum = packer->steps->nlive ? 0 : NAN;
     uint64_t now = mark(packer);
     const struct step *step;
 
     if (now == told->mark)
         return false;
     told->mark = now;
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     sum += of_step(packer, step);
     *bytes_s = sum;
     return true;

@@ -48,8 +48,8 @@ static void add_memory(const struct packer *packer, const struct step *step,
     if (answer->mem != WIRE_MEM_INTERLEAVE)
         return;
     cpus_zero(&answer->mems);
-    for (size_t i = 0; i < packer->topo->nodes; i++)
-        cpus_add(&answer->mems, packer->topo->node[i].os_index);
+    for (size_t i = 0; i < packer->world.topo->nodes; i++)
+        cpus_add(&answer->mems, packer->world.topo->node[i].os_index);
     cpus_and(&answer->mems, &step->body.mems_home);
 }
 
@@ -70,7 +70,7 @@ static void add_note(const struct packer *packer, const struct step *step,
     if (step->enacted.reason[0])
         snprintf(text, sizeof(text), "%.255s", step->enacted.reason);
     else
-        place_note(step, !packer->private_data || step->request.uid == 0, text, sizeof(text));
+        place_note(step, !packer->world.private_data || step->request.uid == 0, text, sizeof(text));
     append(answer, text);
     if (size->given < size->cores) {
         snprintf(text, sizeof(text), "; sized to %zu of %zu cores%s%s", size->given, size->cores,

@@ -114,7 +114,7 @@ static struct timeval seconds(double s)
 /* Sets the time of the next sweep. */
 static void sweep_later(struct daemon *daemon)
 {
-    struct timeval next = seconds((double)daemon->packer.conf.sweep_ms / 1000);
+    struct timeval next = seconds((double)daemon->packer.world.conf.sweep_ms / 1000);
 
     event_add(daemon->event[SWEEP], &next);
 }
@@ -214,7 +214,7 @@ static void on_jobs(evutil_socket_t fd, short what, void *arg)
 static void on_pages(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd, (void)what;
-    record_pages_tell(((struct daemon *)arg)->packer.record_pages);
+    record_pages_tell(((struct daemon *)arg)->packer.state->record_pages);
 }
 
 /* Lets the interference probe take its turn, and waits for the next one: for its descriptor or for
@@ -280,13 +280,13 @@ static void show_metrics(struct daemon *daemon)
 
     if (metrics_http_open(&daemon->metrics, daemon->base, &daemon->packer, &err) < 0) {
         log_error("metrics: %s; going on without", err.text);
-        snprintf(daemon->packer.metrics_why, sizeof(daemon->packer.metrics_why), "%.255s",
-                 err.text);
+        snprintf(daemon->packer.state->metrics_why, sizeof(daemon->packer.state->metrics_why),
+                 "%.255s", err.text);
     }
     if (metrics_textfile_open(&daemon->textfile, daemon->base, &daemon->packer, &err) < 0) {
         log_error("%s; going on without the text file", err.text);
-        snprintf(daemon->packer.textfile_why, sizeof(daemon->packer.textfile_why), "%.255s",
-                 err.text);
+        snprintf(daemon->packer.state->textfile_why, sizeof(daemon->packer.state->textfile_why),
+                 "%.255s", err.text);
     }
 }
 
@@ -325,20 +325,21 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
     if (!daemon->event[SWEEP] || !daemon->event[OBSERVE] || !daemon->event[BURST] ||
         !daemon->event[PROBE] || !daemon->event[FOLDERS_LATER])
         return berth_error_set(err, "no timers");
-    if (read_by(daemon, NAMES, admit_names_fd(packer->names), on_names, err) < 0 ||
-        (packer->asker && read_by(daemon, JOBS, asker_fd(packer->asker), on_jobs, err) < 0) ||
-        (packer->record_pages &&
-         read_by(daemon, PAGES, record_pages_fd(packer->record_pages), on_pages, err) < 0) ||
-        (packer->reuse &&
-         read_by(daemon, REUSE, reuse_sampler_fd(packer->reuse), on_reuse, err) < 0) ||
-        (packer->stepds &&
-         read_by(daemon, STEPDS, process_watch_fd(packer->stepds), on_stepds, err) < 0) ||
-        (packer->watch && read_by(daemon, WATCH, job_watch_fd(packer->watch), on_watch, err) < 0) ||
-        (packer->folders &&
-         read_by(daemon, FOLDERS, folder_watch_fd(packer->folders), on_folders, err) < 0))
+    if (read_by(daemon, NAMES, admit_names_fd(packer->state->names), on_names, err) < 0 ||
+        (packer->state->asker &&
+         read_by(daemon, JOBS, asker_fd(packer->state->asker), on_jobs, err) < 0) ||
+        (packer->state->record_pages &&
+         read_by(daemon, PAGES, record_pages_fd(packer->state->record_pages), on_pages, err) < 0) ||
+        (packer->state->reuse &&
+         read_by(daemon, REUSE, reuse_sampler_fd(packer->state->reuse), on_reuse, err) < 0) ||
+        (packer->state->stepds &&
+         read_by(daemon, STEPDS, process_watch_fd(packer->state->stepds), on_stepds, err) < 0) ||
+        (packer->state->watch &&
+         read_by(daemon, WATCH, job_watch_fd(packer->state->watch), on_watch, err) < 0) ||
+        (packer->state->folders &&
+         read_by(daemon, FOLDERS, folder_watch_fd(packer->state->folders), on_folders, err) < 0))
         return -1;
-    packer->wake = wake;
-    packer->wake_arg = daemon;
+    packer->wake = (struct wake){wake, daemon};
     on_sweep(-1, 0, daemon);
     on_observe(-1, 0, daemon);
     on_probe(-1, 0, daemon);
@@ -351,10 +352,11 @@ static void run(struct daemon *daemon)
     struct berth_error err;
 
     log_info("berthd " PACKAGE_VERSION ": %zu cores, %zu last-level caches, %zu packages (%s), %s",
-             daemon->packer.topo->cores, daemon->packer.topo->llcs, daemon->packer.topo->packages,
-             daemon->packer.topo->name, daemon->packer.enforce.way->name);
+             daemon->packer.world.topo->cores, daemon->packer.world.topo->llcs,
+             daemon->packer.world.topo->packages, daemon->packer.world.topo->name,
+             daemon->packer.world.enforce->way->name);
     daemon->notify = notify_open(daemon->base);
-    daemon->packer.watchdog_s = notify_watchdog_s(daemon->notify);
+    daemon->packer.world.watchdog_s = notify_watchdog_s(daemon->notify);
     if (urgency_raise(&err) < 0)
         log_warn("%s", err.text);
     event_base_dispatch(daemon->base);

@@ -4,13 +4,13 @@
 
 #include "packer/daemon/stages.h"
 
-void step_over(struct packer *packer, struct step *step, const struct wire_end *end)
+void step_over(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     struct wire_step_id id = step->request.id;
 
-    packer->steps_changed = true;
+    packer->state->steps_changed = true;
     step_ends(step, end);
     stages_end(packer, step, end);
-    registry_end(&packer->steps, step);
+    registry_end(packer->steps, step);
     stages_gone(packer, id);
 }

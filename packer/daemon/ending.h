@@ -7,6 +7,6 @@
 
 /* Takes a live step out of everything, and its last cgroup of berth's with it: it is history then.
  * end NULL: nobody knows how it ended. Others are given its cores by the caller. */
-void step_over(struct packer *packer, struct step *step, const struct wire_end *end);
+void step_over(const struct packer *packer, struct step *step, const struct wire_end *end);
 
 #endif

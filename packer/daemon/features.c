@@ -45,12 +45,12 @@ static void set(struct feature *feature, enum feature_state state, const char *f
 
 static void placement(const struct packer *packer, struct feature *feature)
 {
-    const struct enforce_way *way = packer->enforce.way;
+    const struct enforce_way *way = packer->world.enforce->way;
 
-    if (way->touches && packer->refused.in_a_row > 0)
+    if (way->touches && packer->state->refused.in_a_row > 0)
         set(feature, FEATURE_ABSENT,
             "the last %llu steps were left where Slurm put them: the log says why",
-            (unsigned long long)packer->refused.in_a_row);
+            (unsigned long long)packer->state->refused.in_a_row);
     else if (way->touches)
         set(feature, FEATURE_ON, "steps are moved (%s)", way->name);
     else
@@ -60,9 +60,9 @@ static void placement(const struct packer *packer, struct feature *feature)
 /* Is a slurmstepd that is killed heard of? */
 static void ends(const struct packer *packer, struct feature *feature)
 {
-    if (!packer->stepds)
+    if (!packer->state->stepds)
         set(feature, FEATURE_ABSENT, "slurmstepds are not watched: the log says why");
-    else if (process_watch_at_once(packer->stepds))
+    else if (process_watch_at_once(packer->state->stepds))
         set(feature, FEATURE_ON, "a slurmstepd that is killed is heard of at once (pidfd_open)");
     else
         set(feature, FEATURE_ON, "slurmstepds are looked at once a second: no pidfd_open for all");
@@ -70,13 +70,13 @@ static void ends(const struct packer *packer, struct feature *feature)
 
 static void memory(const struct packer *packer, struct feature *feature)
 {
-    if (packer->conf.memory_rate == 0)
+    if (packer->world.conf.memory_rate == 0)
         set(feature, FEATURE_OFF, "memory_rate=0");
-    else if (!packer->enforce.way->touches)
+    else if (!packer->world.enforce->way->touches)
         set(feature, FEATURE_OFF, "steps are not moved");
-    else if (packer->topo->nodes < 2)
+    else if (packer->world.topo->nodes < 2)
         set(feature, FEATURE_ABSENT, "there is one NUMA node");
-    else if (!packer->mover)
+    else if (!packer->state->mover)
         set(feature, FEATURE_ABSENT, "its thread could not be started");
     else
         set(feature, FEATURE_ON, "follows a step to another NUMA node (move_pages)");
@@ -84,13 +84,13 @@ static void memory(const struct packer *packer, struct feature *feature)
 
 static void thermal(const struct packer *packer, struct feature *feature)
 {
-    if (packer->conf.thermal == CONF_OFF)
+    if (packer->world.conf.thermal == CONF_OFF)
         set(feature, FEATURE_OFF, "thermal=off");
-    else if (!packer->thermal)
-        set(feature, FEATURE_ABSENT, "%s", packer->thermal_why);
+    else if (!packer->state->thermal)
+        set(feature, FEATURE_ABSENT, "%s", packer->state->thermal_why);
     else
         set(feature, FEATURE_ON, "steps leave cores that are too hot: %zu of %zu have a sensor",
-            temperatures_count(packer->temperatures), packer->topo->cores);
+            temperatures_count(packer->state->temperatures), packer->world.topo->cores);
 }
 
 /* A word of what threads of a step are given. */
@@ -127,10 +127,10 @@ static void take_way(const struct counters_about *about, bool wanted, struct fea
 
 static void backend(const struct packer *packer, struct feature *feature)
 {
-    const struct conf *conf = &packer->conf;
+    const struct conf *conf = &packer->world.conf;
     struct counters_about about;
 
-    for (size_t i = 0; counters_about(packer->counters, i, &about); i++)
+    for (size_t i = 0; counters_about(packer->state->counters, i, &about); i++)
         if (strcmp(about.name, feature->name) == 0)
             take_way(&about, !conf->counters_replay[0] && text_lists(conf->counters, about.name),
                      feature);
@@ -142,7 +142,7 @@ static void part(const struct packer *packer, struct feature *feature, bool want
     struct counters_about about;
 
     set(feature, FEATURE_OFF, "counters=software is not used");
-    for (size_t i = 0; counters_part(packer->counters, i, &about); i++)
+    for (size_t i = 0; counters_part(packer->state->counters, i, &about); i++)
         if (strcmp(about.name, feature->name) == 0)
             take_way(&about, wanted, feature);
 }
@@ -159,14 +159,14 @@ static void numa_maps(const struct packer *packer, struct feature *feature)
 
 static void lock_time(const struct packer *packer, struct feature *feature)
 {
-    part(packer, feature, packer->conf.lock_time == CONF_ON);
+    part(packer, feature, packer->world.conf.lock_time == CONF_ON);
 }
 
 static void reuse(const struct packer *packer, struct feature *feature)
 {
-    if (packer->conf.reuse_sampling == CONF_OFF)
+    if (packer->world.conf.reuse_sampling == CONF_OFF)
         set(feature, FEATURE_OFF, "reuse_sampling=off");
-    else if (packer->reuse)
+    else if (packer->state->reuse)
         set(feature, FEATURE_ON, "stack distances from sampled addresses");
     else
         set(feature, FEATURE_ABSENT, "addresses cannot be sampled: the log says why");
@@ -177,15 +177,15 @@ static void reuse(const struct packer *packer, struct feature *feature)
  */
 static void prefetch(const struct packer *packer, struct feature *feature)
 {
-    size_t cpu = cpus_next(&packer->topo->cpus, 0);
+    size_t cpu = cpus_next(&packer->world.topo->cpus, 0);
     struct berth_error err;
     uint64_t value;
 
-    if (!text_lists(packer->conf.allow, "prefetch"))
+    if (!text_lists(packer->world.conf.allow, "prefetch"))
         set(feature, FEATURE_OFF, "berth.conf does not allow it");
-    else if (!packer->prefetchers)
-        set(feature, FEATURE_ABSENT, "%s", packer->prefetchers_why);
-    else if (prefetchers_get(&packer->devices, cpu, &value, &err) < 0)
+    else if (!packer->state->prefetchers)
+        set(feature, FEATURE_ABSENT, "%s", packer->state->prefetchers_why);
+    else if (prefetchers_get(&packer->world.devices, cpu, &value, &err) < 0)
         set(feature, FEATURE_ABSENT, "%.250s", err.text);
     else
         set(feature, FEATURE_ON, "cores' prefetchers are switched (MSR 0x1A4)");
@@ -193,9 +193,9 @@ static void prefetch(const struct packer *packer, struct feature *feature)
 
 static void probing(const struct packer *packer, struct feature *feature)
 {
-    if (packer->conf.probe == CONF_OFF)
+    if (packer->world.conf.probe == CONF_OFF)
         set(feature, FEATURE_OFF, "probe=off");
-    else if (packer->probe)
+    else if (packer->state->probe)
         set(feature, FEATURE_ON, "idle cores tell how busy their caches are");
     else
         set(feature, FEATURE_ABSENT, "no cache can be probed: the log says why");
@@ -213,7 +213,9 @@ static void energy(const struct packer *packer, struct feature *feature)
             length += (size_t)snprintf(feature->say + length, sizeof(feature->say) - length,
                                        "%s%s: %.100s", length ? "; " : "", about.name, about.say);
     }
-    feature->state = used ? FEATURE_ON : !packer->conf.energy[0] ? FEATURE_OFF : FEATURE_ABSENT;
+    feature->state = used                            ? FEATURE_ON
+                     : !packer->world.conf.energy[0] ? FEATURE_OFF
+                                                     : FEATURE_ABSENT;
 }
 
 /* ---- what others read ---- */
@@ -222,20 +224,20 @@ static void blackboard(const struct packer *packer, struct feature *feature)
 {
     char say[BOARD_SAY];
 
-    if (packer->conf.blackboard == CONF_OFF)
+    if (packer->world.conf.blackboard == CONF_OFF)
         set(feature, FEATURE_OFF, "blackboard=off");
-    else if (!packer->board)
-        set(feature, FEATURE_ABSENT, "%s", packer->board_why);
+    else if (!packer->state->board)
+        set(feature, FEATURE_ABSENT, "%s", packer->state->board_why);
     else
-        set(feature, board_say(packer->board, say) ? FEATURE_ON : FEATURE_ABSENT, "%s", say);
+        set(feature, board_say(packer->state->board, say) ? FEATURE_ON : FEATURE_ABSENT, "%s", say);
 }
 
 static void ledger(const struct packer *packer, struct feature *feature)
 {
-    if (strcmp(packer->conf.ledger, "off") == 0)
+    if (strcmp(packer->world.conf.ledger, "off") == 0)
         set(feature, FEATURE_OFF, "ledger=off");
-    else if (packer->ledger)
-        set(feature, FEATURE_ON, "records of steps go to %.200s", packer->conf.ledger);
+    else if (packer->state->ledger)
+        set(feature, FEATURE_ON, "records of steps go to %.200s", packer->world.conf.ledger);
     else
         set(feature, FEATURE_ABSENT, "no records are kept: the log says why");
 }
@@ -252,19 +254,19 @@ static void shown(const char *where, const char *why, struct feature *feature)
 
 static void metrics(const struct packer *packer, struct feature *feature)
 {
-    shown(packer->conf.metrics, packer->metrics_why, feature);
+    shown(packer->world.conf.metrics, packer->state->metrics_why, feature);
 }
 
 static void textfile(const struct packer *packer, struct feature *feature)
 {
-    shown(packer->conf.metrics_textfile, packer->textfile_why, feature);
+    shown(packer->world.conf.metrics_textfile, packer->state->textfile_why, feature);
 }
 
 static void admin_comment(const struct packer *packer, struct feature *feature)
 {
-    if (packer->conf.admin_comment == CONF_OFF)
+    if (packer->world.conf.admin_comment == CONF_OFF)
         set(feature, FEATURE_OFF, "admin_comment=off");
-    else if (packer->settler)
+    else if (packer->state->settler)
         set(feature, FEATURE_ON, "slurmdbd is told the figures of ended jobs");
     else
         set(feature, FEATURE_ABSENT, "slurmdbd is told nothing: the log says why");
@@ -274,11 +276,11 @@ static void tres_energy(const struct packer *packer, struct feature *feature)
 {
     char why[256] = "";
 
-    if (packer->conf.tres_energy == CONF_OFF)
+    if (packer->world.conf.tres_energy == CONF_OFF)
         set(feature, FEATURE_OFF, "tres_energy=off");
-    else if (!packer->settler)
+    else if (!packer->state->settler)
         set(feature, FEATURE_ABSENT, "slurmdbd is told nothing: the log says why");
-    else if (settler_may_tell_energy(packer->settler, why))
+    else if (settler_may_tell_energy(packer->state->settler, why))
         set(feature, FEATURE_ON, "AllocTRES of ended jobs gets their energy");
     else
         set(feature, FEATURE_ABSENT, "no energy goes into AllocTRES: %.200s", why);
@@ -289,10 +291,10 @@ static void identity(const struct packer *packer, struct feature *feature)
 {
     struct asker_state state;
 
-    asker_state(packer->asker, &state);
-    if (strcmp(packer->conf.job_program, "off") == 0)
+    asker_state(packer->state->asker, &state);
+    if (strcmp(packer->world.conf.job_program, "off") == 0)
         set(feature, FEATURE_OFF, "job_program=off: slurmd says who a job is when it ends");
-    else if (!packer->asker)
+    else if (!packer->state->asker)
         set(feature, FEATURE_ABSENT, "berth-job is not there: slurmd says it when a job ends");
     else if (state.why[0])
         set(feature, FEATURE_ABSENT, "slurmctld does not say who jobs are: %.200s", state.why);
@@ -305,9 +307,9 @@ static void identity(const struct packer *packer, struct feature *feature)
 
 static void watchdog(const struct packer *packer, struct feature *feature)
 {
-    if (packer->watchdog_s > 0)
+    if (packer->world.watchdog_s > 0)
         set(feature, FEATURE_ON, "systemd starts berthd again after %.0f s without a sign of life",
-            packer->watchdog_s);
+            packer->world.watchdog_s);
     else
         set(feature, FEATURE_OFF, "nobody ends a berthd that hangs (systemd's WatchdogSec=)");
 }
@@ -374,7 +376,8 @@ static const struct {
 /* Returns what a feature needs; what metrics need is for a group alone. */
 static uint64_t needs_of(const struct packer *packer, size_t i)
 {
-    bool group = packer->conf.metrics_group[0] && strcmp(packer->conf.metrics_group, "*") != 0;
+    bool group =
+        packer->world.conf.metrics_group[0] && strcmp(packer->world.conf.metrics_group, "*") != 0;
 
     return features[i].needs == PRIVILEGES_GROUP && !group ? 0 : features[i].needs;
 }

@@ -18,29 +18,29 @@
 #include "packer/steps/pool_marker.h"
 #include "packer/steps/stage.h"
 
-static int open_names(struct packer *packer, struct berth_error *err)
+static int open_names(const struct packer *packer, struct berth_error *err)
 {
     struct berth_error why;
 
-    if (admit_names_open(&packer->names, err) < 0)
+    if (admit_names_open(&packer->state->names, err) < 0)
         return -1;
-    packer->jobs = malloc(sizeof(*packer->jobs));
-    if (!packer->jobs)
+    packer->state->jobs = malloc(sizeof(*packer->state->jobs));
+    if (!packer->state->jobs)
         return berth_no_memory(err);
-    known_jobs_init(packer->jobs);
-    if (asker_open(&packer->asker, &packer->conf, &why) < 0)
+    known_jobs_init(packer->state->jobs);
+    if (asker_open(&packer->state->asker, &packer->world.conf, &why) < 0)
         log_warn("nobody is asked who the jobs are: %s", why.text);
     return 0;
 }
 
-static void close_names(struct packer *packer)
+static void close_names(const struct packer *packer)
 {
-    asker_close(packer->asker);
-    if (packer->jobs)
-        known_jobs_free(packer->jobs);
-    free(packer->jobs);
-    packer->jobs = NULL;
-    admit_names_close(packer->names);
+    asker_close(packer->state->asker);
+    if (packer->state->jobs)
+        known_jobs_free(packer->state->jobs);
+    free(packer->state->jobs);
+    packer->state->jobs = NULL;
+    admit_names_close(packer->state->names);
 }
 
 /* ---- a step ---- */
@@ -50,7 +50,7 @@ static void join(const struct packer *packer, struct step *step, bool urgent)
 {
     const struct wire_register *request = &step->request;
     struct known_job *job =
-        known_jobs_begin(packer->jobs, request->id.job, request->uid, step->started_at);
+        known_jobs_begin(packer->state->jobs, request->id.job, request->uid, step->started_at);
 
     if (!job)
         return;
@@ -58,7 +58,7 @@ static void join(const struct packer *packer, struct step *step, bool urgent)
     if (job->is.source == WIRE_SOURCE_NONE)
         job->is = step->identity.is; /* an adopted step knows it */
     if (job->is.source == WIRE_SOURCE_NONE)
-        job->asked = asker_ask(packer->asker, &job->run, request->nodes, urgent);
+        job->asked = asker_ask(packer->state->asker, &job->run, request->nodes, urgent);
     step->identity.is = job->is;
 }
 
@@ -66,7 +66,7 @@ static void join(const struct packer *packer, struct step *step, bool urgent)
 static bool is_asked(const struct packer *packer, const struct step *step)
 {
     const struct known_job *job =
-        known_jobs_of(packer->jobs, step->request.id.job, step->started_at);
+        known_jobs_of(packer->state->jobs, step->request.id.job, step->started_at);
 
     return job && job->asked;
 }
@@ -74,10 +74,10 @@ static bool is_asked(const struct packer *packer, const struct step *step)
 /* Only the job's account or QOS could allow this word. */
 static bool unknown(const struct packer *packer, const struct step *step, const char *word)
 {
-    return admit_unknown(&packer->conf, &step->request, &step->identity.is, word);
+    return admit_unknown(&packer->world.conf, &step->request, &step->identity.is, word);
 }
 
-void identify_begin(struct packer *packer, struct step *step)
+void identify_begin(const struct packer *packer, struct step *step)
 {
     const struct wire_options asked = step->request.options;
     bool isolate, slowdown;
@@ -85,7 +85,7 @@ void identify_begin(struct packer *packer, struct step *step)
     isolate = asked.isolate && unknown(packer, step, "isolate");
     slowdown = asked.max_slowdown_pct >= 0 && unknown(packer, step, "max-slowdown");
     join(packer, step, isolate || slowdown);
-    admit_options(&packer->conf, &step->request, &step->identity.is, step->refused,
+    admit_options(&packer->world.conf, &step->request, &step->identity.is, step->refused,
                   sizeof(step->refused));
     step->isolate_refused = asked.isolate && !step->request.options.isolate;
     step->slowdown_refused =
@@ -97,7 +97,7 @@ void identify_begin(struct packer *packer, struct step *step)
         step->identity.slowdown_waits_pct = asked.max_slowdown_pct;
 }
 
-void identify_adopt(struct packer *packer, struct step *step)
+void identify_adopt(const struct packer *packer, struct step *step)
 {
     join(packer, step, step->identity.isolate_waits || step->identity.slowdown_waits_pct >= 0);
     if (step->identity.is.source != WIRE_SOURCE_NONE || is_asked(packer, step))
@@ -109,7 +109,7 @@ void identify_adopt(struct packer *packer, struct step *step)
 /* ---- what the next berthd asks ---- */
 
 /* Writes down that there are records that wait for the run's answer. */
-static void write_ask(struct packer *packer, const struct known_job *job)
+static void write_ask(const struct packer *packer, const struct known_job *job)
 {
     struct berth_error err;
 
@@ -118,7 +118,7 @@ static void write_ask(struct packer *packer, const struct known_job *job)
 }
 
 /* Notes that nobody is asked for the run any more. */
-static void write_told(struct packer *packer, struct known_job *job)
+static void write_told(const struct packer *packer, struct known_job *job)
 {
     struct berth_error err;
 
@@ -131,7 +131,7 @@ static void write_told(struct packer *packer, struct known_job *job)
 
 static bool may(const struct packer *packer, const struct step *step, const char *word)
 {
-    return !admit_priority(&packer->conf, &step->request, &step->identity.is, word);
+    return !admit_priority(&packer->world.conf, &step->request, &step->identity.is, word);
 }
 
 /* Lets the words take effect that waited for it and are allowed now. */
@@ -156,14 +156,14 @@ static bool is_of(const struct known_job *job, const struct step *step)
 }
 
 /* Tells the run's steps who they are, or why nobody knows. */
-static void tell_steps(struct packer *packer, const struct known_job *job, const char *why)
+static void tell_steps(const struct packer *packer, const struct known_job *job, const char *why)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.ended, link)
+    TAILQ_FOREACH(step, &packer->steps->ended, link)
     if (is_of(job, step))
         step->identity.is = job->is;
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (!is_of(job, step))
             continue;
@@ -175,7 +175,8 @@ static void tell_steps(struct packer *packer, const struct known_job *job, const
 }
 
 /* Takes over what Slurm says of a run. */
-static void take_over(struct packer *packer, struct known_job *job, const struct wire_identity *is)
+static void take_over(const struct packer *packer, struct known_job *job,
+                      const struct wire_identity *is)
 {
     job->is = *is;
     ledger_record_identify(packer, job);
@@ -195,12 +196,12 @@ static bool fits(const struct known_job *job, const struct wire_identity *is)
     return false;
 }
 
-void identify_answers(struct packer *packer)
+void identify_answers(const struct packer *packer)
 {
     struct asker_answer answer;
 
-    while (asker_take(packer->asker, &answer)) {
-        struct known_job *job = known_jobs_find_run(packer->jobs, &answer.run);
+    while (asker_take(packer->state->asker, &answer)) {
+        struct known_job *job = known_jobs_find_run(packer->state->jobs, &answer.run);
         const struct wire_identity *is = &answer.said.is;
 
         if (!job)
@@ -214,17 +215,18 @@ void identify_answers(struct packer *packer)
     }
 }
 
-void identify_resume(struct packer *packer)
+void identify_resume(const struct packer *packer)
 {
     struct known_job *job;
 
-    TAILQ_FOREACH(job, &packer->jobs->list, link)
+    TAILQ_FOREACH(job, &packer->state->jobs->list, link)
     {
         if (!job->asked || !job->until)
             continue;
         if (job->is.source != WIRE_SOURCE_NONE) /* the answer came, and its end is not written */
             ledger_record_identify(packer, job);
-        if (job->is.source != WIRE_SOURCE_NONE || !asker_ask(packer->asker, &job->run, 0, false))
+        if (job->is.source != WIRE_SOURCE_NONE ||
+            !asker_ask(packer->state->asker, &job->run, 0, false))
             write_told(packer, job);
     }
 }
@@ -233,7 +235,7 @@ struct step *identify_granted(const struct packer *packer)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->identity.granted) {
         step->identity.granted = false;
         return step;
@@ -244,9 +246,10 @@ struct step *identify_granted(const struct packer *packer)
 /* ---- the end ---- */
 
 /* Notes that the step, which is live still and has its record in the ledger, ends. */
-static void note_end(struct packer *packer, struct step *step, const struct wire_end *end)
+static void note_end(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
-    struct known_job *job = known_jobs_of(packer->jobs, step->request.id.job, step->started_at);
+    struct known_job *job =
+        known_jobs_of(packer->state->jobs, step->request.id.job, step->started_at);
 
     (void)end;
     if (!job)
@@ -256,9 +259,10 @@ static void note_end(struct packer *packer, struct step *step, const struct wire
     ledger_record_settle(packer, job);
 }
 
-void identify_job_end(struct packer *packer, uint32_t number, const struct wire_identity *said)
+void identify_job_end(const struct packer *packer, uint32_t number,
+                      const struct wire_identity *said)
 {
-    struct known_job *job = known_jobs_find(packer->jobs, number);
+    struct known_job *job = known_jobs_find(packer->state->jobs, number);
 
     pool_marker_watch(packer, number, false);
     if (!job)
@@ -268,13 +272,13 @@ void identify_job_end(struct packer *packer, uint32_t number, const struct wire_
     job->over = true;
 }
 
-void identify_stop(struct packer *packer)
+void identify_stop(const struct packer *packer)
 {
     const struct known_job *job;
 
-    TAILQ_FOREACH(job, &packer->jobs->list, link)
+    TAILQ_FOREACH(job, &packer->state->jobs->list, link)
     if (job->asked && job->live == 0 && job->until) {
-        asker_hurry(packer->asker, IDENTIFY_STOP_S);
+        asker_hurry(packer->state->asker, IDENTIFY_STOP_S);
         identify_answers(packer);
         return;
     }
@@ -283,7 +287,7 @@ void identify_stop(struct packer *packer)
 /* ---- ends that nobody told of ---- */
 
 struct folders {
-    struct packer *packer;
+    const struct packer *packer;
     size_t n, room;
     uint32_t *job;
 };
@@ -295,27 +299,28 @@ static void add_folder(const struct slurm_job *job, const struct cpus *cpus, voi
     struct folders *folders = arg;
 
     (void)cpus;
-    if (known_jobs_find(folders->packer->jobs, job->job) &&
-        slurm_job_lives(&folders->packer->enforce, job) &&
+    if (known_jobs_find(folders->packer->state->jobs, job->job) &&
+        slurm_job_lives(folders->packer->world.enforce, job) &&
         array_grow(&folders->job, &folders->room, folders->n + 1, sizeof(*folders->job)) == 0)
         folders->job[folders->n++] = job->job;
 }
 
 static bool is_watched(const struct packer *packer, uint32_t job)
 {
-    return known_jobs_find(packer->jobs, job);
+    return known_jobs_find(packer->state->jobs, job);
 }
 
-void identify_look(struct packer *packer)
+void identify_look(const struct packer *packer)
 {
     struct folders folders = {.packer = packer};
 
-    if (packer->enforce.way->jobs) {
-        packer->enforce.way->jobs(&packer->enforce, packer->node, add_folder, &folders);
-        known_jobs_looked(packer->jobs, folders.job, folders.n);
+    if (packer->world.enforce->way->jobs) {
+        packer->world.enforce->way->jobs(packer->world.enforce, packer->state->node, add_folder,
+                                         &folders);
+        known_jobs_looked(packer->state->jobs, folders.job, folders.n);
         free(folders.job);
     }
-    known_jobs_forget(packer->jobs, time(NULL));
+    known_jobs_forget(packer->state->jobs, time(NULL));
     pool_marker_unwatch(packer, is_watched);
 }
 

@@ -6,17 +6,17 @@
 #include "packer/enact/care.h"
 #include "packer/size/size.h"
 
-void late_begin(struct packer *packer, struct step *step)
+void late_begin(const struct packer *packer, struct step *step)
 {
     step->late = true;
     tally_failed_open(packer, step, PACKER_LATE);
     size_all(packer, step, step->request.options.size ? SIZE_LATE : "not asked to size it");
 }
 
-struct step *late_known(struct packer *packer, struct wire_register *request)
+struct step *late_known(const struct packer *packer, struct wire_register *request)
 {
     const struct wire_step_id id = request->id;
-    struct step *step = registry_add(&packer->steps, request);
+    struct step *step = registry_add(packer->steps, request);
 
     if (!step) {
         log_error("step %u.%u: no record: out of memory", id.job, id.step);

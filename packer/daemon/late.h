@@ -11,10 +11,10 @@
 #include "packer/steps/packer.h"
 
 /* Takes note that a registered step is late. Its place is for the caller to decide anew. */
-void late_begin(struct packer *packer, struct step *step);
+void late_begin(const struct packer *packer, struct step *step);
 
 /* Adds a step that was over before berthd knew of it, for its record only. Returns it, live and
  * left alone, for the caller to end; takes the request over. NULL: no memory, which is logged. */
-struct step *late_known(struct packer *packer, struct wire_register *request);
+struct step *late_known(const struct packer *packer, struct wire_register *request);
 
 #endif

@@ -29,7 +29,7 @@
 /* The node, as Slurm calls it. */
 static const char *node_of(const struct packer *packer, const struct step *step)
 {
-    return step->request.node[0] ? step->request.node : packer->node;
+    return step->request.node[0] ? step->request.node : packer->state->node;
 }
 
 /* What Slurm says of the job, where it has said so by now. */
@@ -93,7 +93,7 @@ static size_t cores_given(const struct packer *packer, const struct step *step)
     if (!step->registered)
         return step->size.cores;
     rank_tasks_whole(step, &whole);
-    return size_cores_touched(packer->topo, &whole);
+    return size_cores_touched(packer->world.topo, &whole);
 }
 
 static void fill_place(const struct packer *packer, const struct step *step,
@@ -140,7 +140,7 @@ static void fill_counts(const struct packer *packer, const struct step *step,
     if (!step->counts || !step->counts->last.known)
         return;
     snprintf(record->counters_source, sizeof(record->counters_source), "%s",
-             counters_source(packer->counters));
+             counters_source(packer->state->counters));
 }
 
 /* Slower than alone by that fraction of its time. */
@@ -202,16 +202,16 @@ void ledger_record_fill(const struct packer *packer, const struct step *step,
     fill_energy(step, record);
 }
 
-static void keep_record(struct packer *packer, struct step *step, const struct wire_end *end)
+static void keep_record(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     struct ledger_record record;
 
     (void)end;
-    if (!packer->ledger)
+    if (!packer->state->ledger)
         return;
     ledger_record_fill(packer, step, &record);
     tally_step(packer, &record);
-    ledger_add(packer->ledger, &record, NULL); /* says itself what is wrong */
+    ledger_add(packer->state->ledger, &record, NULL); /* says itself what is wrong */
 }
 
 /* ---- the job ---- */
@@ -230,64 +230,65 @@ void ledger_record_settle(const struct packer *packer, const struct known_job *j
     struct ledger_run run = {
         .job = is->job, .restart = is->restart, .uid = is->uid, .at = time_in(job)};
 
-    if (!packer->settler || is->source == WIRE_SOURCE_NONE || !is->cluster[0] || job->live)
+    if (!packer->state->settler || is->source == WIRE_SOURCE_NONE || !is->cluster[0] || job->live)
         return;
     snprintf(run.cluster, sizeof(run.cluster), "%s", is->cluster);
-    settler_put(packer->settler, &run);
+    settler_put(packer->state->settler, &run);
 }
 
 void ledger_record_identify(const struct packer *packer, const struct known_job *job)
 {
     struct ledger_identity identity = {.from = job->from, .to = job->until, .is = job->is};
 
-    if (!packer->ledger || !job->until) /* no step has ended: there is no record of it */
+    if (!packer->state->ledger || !job->until) /* no step has ended: there is no record of it */
         return;
-    snprintf(identity.node, sizeof(identity.node), "%s", packer->node);
-    ledger_identify(packer->ledger, &identity, NULL); /* says itself what is wrong */
+    snprintf(identity.node, sizeof(identity.node), "%s", packer->state->node);
+    ledger_identify(packer->state->ledger, &identity, NULL); /* says itself what is wrong */
     ledger_record_settle(packer, job);
 }
 
 static bool is_live(uint32_t job, const void *packer)
 {
-    return registry_job_lives(&((const struct packer *)packer)->steps, job, false);
+    return registry_job_lives(((const struct packer *)packer)->steps, job, false);
 }
 
 void ledger_record_resume(const struct packer *packer)
 {
-    settler_resume(packer->settler, is_live, packer);
+    settler_resume(packer->state->settler, is_live, packer);
 }
 
 /* ---- the stage ---- */
 
 /* Opens what tells slurmdbd, where berth.conf wants it. */
-static void open_settler(struct packer *packer)
+static void open_settler(const struct packer *packer)
 {
     struct berth_error err;
 
-    if (!conf_settles(&packer->conf) || !packer->ledger)
+    if (!conf_settles(&packer->world.conf) || !packer->state->ledger)
         return;
-    if (settler_open(&packer->settler, &packer->conf, packer->ledger, &err) < 0)
+    if (settler_open(&packer->state->settler, &packer->world.conf, packer->state->ledger, &err) < 0)
         log_error("slurmdbd is told nothing of jobs: %s", err.text);
 }
 
-static int open_ledger(struct packer *packer, struct berth_error *err)
+static int open_ledger(const struct packer *packer, struct berth_error *err)
 {
     struct berth_error why;
 
     (void)err;
-    if (ledger_open(&packer->ledger, &packer->conf, &why) < 0)
+    if (ledger_open(&packer->state->ledger, &packer->world.conf, &why) < 0)
         log_error("no records of steps are kept: ledger: %s", why.text);
-    if (packer->ledger && record_pages_open(&packer->record_pages, &packer->conf, &why) < 0)
+    if (packer->state->ledger &&
+        record_pages_open(&packer->state->record_pages, &packer->world.conf, &why) < 0)
         log_error("users are told no records of the ledger: %s", why.text);
     open_settler(packer);
     return 0;
 }
 
-static void close_ledger(struct packer *packer)
+static void close_ledger(const struct packer *packer)
 {
-    settler_close(packer->settler);
-    record_pages_close(packer->record_pages);
-    ledger_close(packer->ledger);
+    settler_close(packer->state->settler);
+    record_pages_close(packer->state->record_pages);
+    ledger_close(packer->state->ledger);
 }
 
 const struct stage ledger_stage = {

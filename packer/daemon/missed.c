@@ -16,7 +16,7 @@
 
 static void path_of(const struct packer *packer, const char *suffix, char path[PATH_MAX])
 {
-    const char *socket = packer->conf.socket, *slash = strrchr(socket, '/');
+    const char *socket = packer->world.conf.socket, *slash = strrchr(socket, '/');
 
     snprintf(path, PATH_MAX, "%.*s/%s%s", slash ? (int)(slash - socket) : 0, socket,
              WIRE_MISSED_FILE, suffix);
@@ -41,8 +41,8 @@ static char *take(const char *path)
     return text;
 }
 
-static bool tell(struct packer *packer, const char *line,
-                 void (*hear)(struct packer *packer, const struct wire_end *end))
+static bool tell(const struct packer *packer, const char *line,
+                 void (*hear)(const struct packer *packer, const struct wire_end *end))
 {
     struct wire_request request;
     struct berth_error err = {"not the end of a step"};
@@ -60,8 +60,8 @@ static bool tell(struct packer *packer, const char *line,
     return told;
 }
 
-void missed_read(struct packer *packer,
-                 void (*hear)(struct packer *packer, const struct wire_end *end))
+void missed_read(const struct packer *packer,
+                 void (*hear)(const struct packer *packer, const struct wire_end *end))
 {
     char path[PATH_MAX], taken[PATH_MAX], *text, *line, *rest;
     size_t n = 0;

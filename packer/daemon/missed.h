@@ -8,7 +8,7 @@
 
 /* Takes the notes that were left, and has `hear` told each. A line that is no such message is left
  * out, and logged. What is not root's alone to write is not read. */
-void missed_read(struct packer *packer,
-                 void (*hear)(struct packer *packer, const struct wire_end *end));
+void missed_read(const struct packer *packer,
+                 void (*hear)(const struct packer *packer, const struct wire_end *end));
 
 #endif

@@ -40,20 +40,20 @@ static bool fits(const struct machine_profile *profile, const struct topo *topo,
 /* Reads the machine's profile, if there is one that fits. */
 static void read_machine(struct packer *packer)
 {
-    const char *path = packer->conf.machine_profile;
+    const char *path = packer->world.conf.machine_profile;
     struct berth_error err;
 
     if (access(path, F_OK) < 0 && errno == ENOENT) {
         log_info("%s: no machine profile", path);
         return;
     }
-    packer->machine = machine_profile_read(path, &err);
-    if (!packer->machine) {
+    packer->world.machine = machine_profile_read(path, &err);
+    if (!packer->world.machine) {
         log_warn("machine profile: %s; going on without", err.text);
-    } else if (!fits(packer->machine, packer->topo, &err)) {
+    } else if (!fits(packer->world.machine, packer->world.topo, &err)) {
         log_warn("machine profile: %s: %s; going on without", path, err.text);
-        machine_profile_free(packer->machine);
-        packer->machine = NULL;
+        machine_profile_free(packer->world.machine);
+        packer->world.machine = NULL;
     }
 }
 
@@ -98,38 +98,46 @@ int packer_check(const struct conf *conf, struct berth_error *err)
 /* Opens what all stages stand on; each may need what stands before it. */
 static int open_world(struct packer *packer, struct berth_error *err)
 {
-    const struct conf *conf = &packer->conf;
+    const struct conf *conf = &packer->world.conf;
 
-    if (check_paths(conf, err) < 0 || topo_read(&packer->topo, conf->topology, err) < 0 ||
-        rootfs_open(&packer->root, "/", err) < 0 ||
-        rootfs_open(&packer->devices, conf->device_root, err) < 0 ||
-        topo_read_distances(packer->topo, &packer->root, err) < 0 ||
-        enforce_open(&packer->enforce, &packer->root, conf->cgroup_root,
+    if (check_paths(conf, err) < 0 || topo_read(&packer->world.topo, conf->topology, err) < 0 ||
+        rootfs_open(&packer->world.root, "/", err) < 0 ||
+        rootfs_open(&packer->world.devices, conf->device_root, err) < 0 ||
+        topo_read_distances(packer->world.topo, &packer->world.root, err) < 0 ||
+        enforce_open(packer->world.enforce, &packer->world.root, conf->cgroup_root,
                      conf_enforcement_name[conf->enforcement], err) < 0)
         return -1;
-    snprintf(packer->enforce.tree, sizeof(packer->enforce.tree), "%s", conf->cgroup_name);
-    if (pool_init(&packer->pool, packer->topo->cores) < 0)
+    snprintf(packer->world.enforce->tree, sizeof(packer->world.enforce->tree), "%s",
+             conf->cgroup_name);
+    if (pool_init(&packer->state->pool, packer->world.topo->cores) < 0)
         return berth_no_memory(err);
-    packer->counters_node =
-        (struct counters_node){&packer->root, packer->topo, &packer->enforce, &packer->conf};
-    machine_type(packer->topo, &packer->root, packer->machine_type, sizeof(packer->machine_type));
+    packer->state->counters_node = (struct counters_node){
+        &packer->world.root, packer->world.topo, packer->world.enforce, &packer->world.conf};
+    machine_type(packer->world.topo, &packer->world.root, packer->world.machine_type,
+                 sizeof(packer->world.machine_type));
     read_machine(packer);
     return 0;
 }
 
+/* How long berthd may take for what. Tests on slow machines have it take longer. */
+static void set_patience(struct packer *packer)
+{
+    packer->state->size_patience_s = 0.01;
+    packer->state->size_together_s = 0.0005;
+    packer->state->size_unhurried_s = 0.04; /* a launch that comes just then is answered in time */
+    packer->world.turn_s = 0.005;
+    packer->world.end_patience_s = 2;
+}
+
 int packer_open(struct packer *packer, const struct conf *conf, struct berth_error *err)
 {
-    memset(packer, 0, sizeof(*packer));
-    packer->conf = *conf;
-    packer->root.fd = packer->devices.fd = -1;
-    packer->started_mono_s = clock_s();
-    packer->size_patience_s = 0.01;
-    packer->size_together_s = 0.0005;
-    packer->size_unhurried_s = 0.04; /* a launch that comes just then is answered in time still */
-    packer->turn_s = 0.005;
-    packer->end_patience_s = 2;
-    registry_init(&packer->steps, conf->history);
-    packer->private_data = private_data_hides(conf);
+    if (packer_make(packer, err) < 0)
+        return -1;
+    packer->world.conf = *conf;
+    packer->world.started_mono_s = clock_s();
+    packer->world.private_data = private_data_hides(conf);
+    set_patience(packer);
+    registry_init(packer->steps, conf->history);
     if (open_world(packer, err) == 0 && stages_open(packer, err) == 0)
         return 0;
     packer_close(packer);
@@ -139,13 +147,14 @@ int packer_open(struct packer *packer, const struct conf *conf, struct berth_err
 void packer_close(struct packer *packer)
 {
     stages_close(packer);
-    registry_free(&packer->steps);
-    pool_free(&packer->pool);
-    enforce_close(&packer->enforce);
-    if (packer->root.fd >= 0)
-        rootfs_close(&packer->root);
-    if (packer->devices.fd >= 0)
-        rootfs_close(&packer->devices);
-    machine_profile_free(packer->machine);
-    topo_free(packer->topo);
+    registry_free(packer->steps);
+    pool_free(&packer->state->pool);
+    enforce_close(packer->world.enforce);
+    if (packer->world.root.fd >= 0)
+        rootfs_close(&packer->world.root);
+    if (packer->world.devices.fd >= 0)
+        rootfs_close(&packer->world.devices);
+    machine_profile_free(packer->world.machine);
+    topo_free(packer->world.topo);
+    packer_free(packer);
 }

@@ -33,40 +33,40 @@
 
 /* Adds the step to the registry, with its cgroup and its homes. NULL and err when it cannot be
  * found on the node. */
-static struct step *add_step(struct packer *packer, struct wire_register *request,
+static struct step *add_step(const struct packer *packer, struct wire_register *request,
                              struct berth_error *err)
 {
-    struct step *step = registry_add(&packer->steps, request);
+    struct step *step = registry_add(packer->steps, request);
 
     if (!step) {
         berth_no_memory(err);
         return NULL;
     }
-    registry_inherit(&packer->steps, step);
+    registry_inherit(packer->steps, step);
     packer_call_node(packer, step);
     if (home_find(packer, step, err) == 0)
         return step;
-    registry_drop(&packer->steps, step);
+    registry_drop(packer->steps, step);
     return NULL;
 }
 
 /* A step is out of the books, with nothing known of how it ended. */
-static void forget(struct packer *packer, struct wire_step_id id)
+static void forget(const struct packer *packer, struct wire_step_id id)
 {
     pipeline_end(packer, &(struct wire_end){.id = id, .exit_status = -1, .user_s = -1});
 }
 
 /* Counts it, and says it once: where a site's Slurm does what berth does not know, no step is
  * placed at all, and only who asks for `require` would hear of it. */
-static void count_refused(struct packer *packer, struct wire_step_id id, const char *why)
+static void count_refused(const struct packer *packer, struct wire_step_id id, const char *why)
 {
     static struct log_limit limit;
     char name[WIRE_STEP_NAME_MAX];
 
-    packer->refused.n++;
-    snprintf(packer->refused.why, sizeof(packer->refused.why), "%s", why);
+    packer->state->refused.n++;
+    snprintf(packer->state->refused.why, sizeof(packer->state->refused.why), "%s", why);
     wire_step_name(id, name);
-    if (packer->refused.in_a_row++ == 0)
+    if (packer->state->refused.in_a_row++ == 0)
         log_limited(&limit, LOG_LEVEL_WARN,
                     "step %s is left where Slurm put it: %s (berthctl status counts the next ones)",
                     name, why);
@@ -74,7 +74,7 @@ static void count_refused(struct packer *packer, struct wire_step_id id, const c
 
 /* A step that could not be registered runs where Slurm put it: others of the pool leave its cores,
  * if it has any. */
-static void refused(struct packer *packer, struct wire_step_id id, const char *why)
+static void refused(const struct packer *packer, struct wire_step_id id, const char *why)
 {
     count_refused(packer, id, why);
     strangers_expect(packer, id, true);
@@ -82,19 +82,19 @@ static void refused(struct packer *packer, struct wire_step_id id, const char *w
         rearrange_room(packer);
 }
 
-void pipeline_start(struct packer *packer, struct wire_register *request,
+void pipeline_start(const struct packer *packer, struct wire_register *request,
                     struct wire_answer *answer)
 {
     struct wire_step_id id = request->id;
     struct berth_error err = {""};
     struct step *step;
 
-    if (registry_find_ended(&packer->steps, request)) { /* its end was heard first */
+    if (registry_find_ended(packer->steps, request)) { /* its end was heard first */
         answer_refuse(answer, "the step has ended");
         return;
     }
-    packer->registrations++;
-    packer->steps_changed = true;
+    packer->state->registrations++;
+    packer->state->steps_changed = true;
     /* Registered twice, or requeued under the same id before its end was heard of: */
     forget(packer, id);
     step = add_step(packer, request, &err);
@@ -103,16 +103,16 @@ void pipeline_start(struct packer *packer, struct wire_register *request,
         refused(packer, id, err.text);
         return;
     }
-    packer->refused.in_a_row = 0;
+    packer->state->refused.in_a_row = 0;
     stages_begin(packer, step);
     answer_fill(packer, step, answer);
-    if (size_due(packer) && packer->wake)
-        packer->wake(packer->wake_arg, 0);
+    if (size_due(packer))
+        packer_wake(packer, 0);
 }
 
-void pipeline_late(struct packer *packer, const struct wire_register *request)
+void pipeline_late(const struct packer *packer, const struct wire_register *request)
 {
-    struct step *step = registry_find(&packer->steps, request->id);
+    struct step *step = registry_find(packer->steps, request->id);
     struct berth_error err;
 
     if (!step || step->late || !step_is_of(step, request))
@@ -125,43 +125,43 @@ void pipeline_late(struct packer *packer, const struct wire_register *request)
 
 /* ---- a step runs ---- */
 
-double pipeline_observe(struct packer *packer)
+double pipeline_observe(const struct packer *packer)
 {
     if (stepd_due(packer) == 0)
         pipeline_stepds(packer);
     return stages_turn(packer);
 }
 
-double pipeline_bursts(struct packer *packer)
+double pipeline_bursts(const struct packer *packer)
 {
     return inside_bursts(packer);
 }
 
-void pipeline_cpus(struct packer *packer)
+void pipeline_cpus(const struct packer *packer)
 {
     if (offline_read(packer))
         offline_leave(packer);
 }
 
-struct probing_wait pipeline_probe(struct packer *packer)
+struct probing_wait pipeline_probe(const struct packer *packer)
 {
     return probing_turn(packer);
 }
 
-void pipeline_reuse(struct packer *packer)
+void pipeline_reuse(const struct packer *packer)
 {
-    reuse_sampler_ready(packer->reuse);
+    reuse_sampler_ready(packer->state->reuse);
 }
 
-void pipeline_rewritten(struct packer *packer)
+void pipeline_rewritten(const struct packer *packer)
 {
     uint32_t job;
 
-    while (job_watch_next(packer->watch, &job))
+    while (job_watch_next(packer->state->watch, &job))
         rearrange_again(packer, job);
 }
 
-double pipeline_folders(struct packer *packer)
+double pipeline_folders(const struct packer *packer)
 {
     if (folders_turn(packer))
         rearrange_room(packer);
@@ -171,7 +171,7 @@ double pipeline_folders(struct packer *packer)
 /* ---- a step or a job ends ---- */
 
 /* What those who are over have left is for others. */
-static void make_room(struct packer *packer)
+static void make_room(const struct packer *packer)
 {
     size_node(packer, NULL);
     rearrange_room(packer);
@@ -179,19 +179,19 @@ static void make_room(struct packer *packer)
 
 /* Returns the live step that has ended. One that nobody knew of is known now; NULL: its end was
  * heard of before. */
-static struct step *find_ended(struct packer *packer, const struct wire_end *end)
+static struct step *find_ended(const struct packer *packer, const struct wire_end *end)
 {
-    struct step *step = registry_find(&packer->steps, end->id);
+    struct step *step = registry_find(packer->steps, end->id);
 
     if (!end->late || (step && step_is_of(step, end->late)) ||
-        registry_find_ended(&packer->steps, end->late))
+        registry_find_ended(packer->steps, end->late))
         return step;
     if (step)
         step_over(packer, step, NULL); /* of that name, before it */
     return late_known(packer, end->late);
 }
 
-void pipeline_end(struct packer *packer, const struct wire_end *end)
+void pipeline_end(const struct packer *packer, const struct wire_end *end)
 {
     struct step *step = find_ended(packer, end);
 
@@ -202,9 +202,9 @@ void pipeline_end(struct packer *packer, const struct wire_end *end)
     make_room(packer);
 }
 
-void pipeline_job_end(struct packer *packer, uint32_t job, const struct wire_identity *said)
+void pipeline_job_end(const struct packer *packer, uint32_t job, const struct wire_identity *said)
 {
-    struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
+    struct step *step = TAILQ_FIRST(&packer->steps->live), *next;
 
     for (; step; step = next) {
         next = TAILQ_NEXT(step, link);
@@ -212,11 +212,11 @@ void pipeline_job_end(struct packer *packer, uint32_t job, const struct wire_ide
             step_over(packer, step, NULL);
     }
     identify_job_end(packer, job, said);
-    settler_job_end(packer->settler, job);
+    settler_job_end(packer->state->settler, job);
     make_room(packer);
 }
 
-void pipeline_stepds(struct packer *packer)
+void pipeline_stepds(const struct packer *packer)
 {
     struct step *step;
     bool any = false;
@@ -238,14 +238,14 @@ void pipeline_stepds(struct packer *packer)
 #define RELEASE_PATIENCE_S 1.0
 
 /* Brings steps home, bit by bit. Returns whether there is more to do. */
-static bool go_on_home(struct packer *packer)
+static bool go_on_home(const struct packer *packer)
 {
     bool more = rearrange_turn(packer);
 
     return inside_turn(packer) || more;
 }
 
-int pipeline_release(struct packer *packer, struct wire_step_id id, struct berth_error *err)
+int pipeline_release(const struct packer *packer, struct wire_step_id id, struct berth_error *err)
 {
     const double until_s = clock_s() + RELEASE_PATIENCE_S;
 
@@ -257,16 +257,16 @@ int pipeline_release(struct packer *packer, struct wire_step_id id, struct berth
     return 0;
 }
 
-int pipeline_manage(struct packer *packer, struct berth_error *err)
+int pipeline_manage(const struct packer *packer, struct berth_error *err)
 {
     return release_end(packer, err);
 }
 
 /* ---- what needs no haste ---- */
 
-void pipeline_sweep(struct packer *packer)
+void pipeline_sweep(const struct packer *packer)
 {
-    sweep_steps(packer, packer->end_patience_s);
+    sweep_steps(packer, packer->world.end_patience_s);
     missed_read(packer, pipeline_end);
 }
 
@@ -274,14 +274,14 @@ void pipeline_sweep(struct packer *packer)
 
 void pipeline_reload(struct packer *packer, const struct conf *read)
 {
-    struct conf *now = &packer->conf, next = *read;
+    struct conf *now = &packer->world.conf, next = *read;
     struct conf_changes changes;
 
-    admit_names_ask(packer->names, now, &next);
+    admit_names_ask(packer->state->names, now, &next);
     conf_reload(now, &next, &changes);
-    packer->steps.history = now->history;
+    packer->steps->history = now->history;
     log_open(now->log, now->log_level);
-    packer->private_data = private_data_hides(now);
+    packer->world.private_data = private_data_hides(now);
     stages_configure(packer);
     log_info("configuration read again%s%s", changes.taken[0] ? ": " : "", changes.taken);
     if (changes.waiting[0])
@@ -290,11 +290,11 @@ void pipeline_reload(struct packer *packer, const struct conf *read)
 
 void pipeline_named(struct packer *packer)
 {
-    if (admit_names_take(packer->names, &packer->conf))
+    if (admit_names_take(packer->state->names, &packer->world.conf))
         log_info("berth.conf's users and groups: the names were looked up");
 }
 
-void pipeline_identified(struct packer *packer)
+void pipeline_identified(const struct packer *packer)
 {
     struct berth_error err;
     struct step *step;
@@ -307,18 +307,19 @@ void pipeline_identified(struct packer *packer)
 
 /* ---- berthd stops ---- */
 
-void pipeline_undo(struct packer *packer)
+void pipeline_undo(const struct packer *packer)
 {
     struct berth_error err;
     struct step *step;
 
-    enforce_close(&packer->enforce); /* everybody is sent home now, whatever was left to be done */
-    enforce_pace(&packer->enforce, ENFORCE_ALL, 0);
+    /* everybody is sent home now, whatever was left to be done */
+    enforce_close(packer->world.enforce);
+    enforce_pace(packer->world.enforce, ENFORCE_ALL, 0);
     bill_keep(packer);
-    pool_reset(&packer->pool);
-    if (journal_stand(packer, &packer->pool, &err) < 0)
+    pool_reset(&packer->state->pool);
+    if (journal_stand(packer, packer->pool, &err) < 0)
         log_error("%s", err.text);
-    TAILQ_FOREACH(step, &packer->steps.live, link) stages_undo(packer, step);
+    TAILQ_FOREACH(step, &packer->steps->live, link) stages_undo(packer, step);
     inside_stop(packer);
     sweep_folders(packer, false);
     pool_marker_remove_all(packer);

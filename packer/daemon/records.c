@@ -19,7 +19,7 @@ static void drop(void *own)
 
 int records_begin(struct reply *reply, struct berth_error *err)
 {
-    struct record_pages *pages = reply->packer->record_pages;
+    struct record_pages *pages = reply->packer->state->record_pages;
 
     if (!pages)
         return berth_error_set(err, "nothing is kept here of steps that ended (ledger=off of "

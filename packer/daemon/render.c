@@ -40,7 +40,7 @@ static struct json_object *render_rungs(const struct packer *packer)
     size_t n[STEP_RUNGS] = {0};
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link) n[step->knowledge.rung]++;
+    TAILQ_FOREACH(step, &packer->steps->live, link) n[step->knowledge.rung]++;
     for (size_t i = STEP_RUNGS; i-- > 0;)
         json_add_u64(object, step_rung_name[i], n[i]);
     return object;
@@ -49,9 +49,9 @@ static struct json_object *render_rungs(const struct packer *packer)
 static void pool_cpus(const struct packer *packer, struct cpus *cpus)
 {
     cpus_zero(cpus);
-    for (size_t core = 0; core < packer->pool.cores; core++)
-        if (pool_has(&packer->pool, core))
-            cpus_or(cpus, &packer->topo->core[core].cpus);
+    for (size_t core = 0; core < packer->pool->cores; core++)
+        if (pool_has(packer->pool, core))
+            cpus_or(cpus, &packer->world.topo->core[core].cpus);
 }
 
 /* The CPUs that sizing took from steps and nobody uses. */
@@ -61,7 +61,7 @@ static void idle_cpus(const struct packer *packer, struct cpus *cpus)
     const struct step *step;
 
     cpus_zero(cpus);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (step->size.given == step->size.cores)
             continue;
@@ -77,31 +77,31 @@ struct json_object *render_node(const struct packer *packer)
 
     pool_cpus(packer, &pool);
     idle_cpus(packer, &idle);
-    json_add_text(node, "name", packer->node[0] ? packer->node : NULL);
+    json_add_text(node, "name", packer->state->node[0] ? packer->state->node : NULL);
     json_add_text(node, "berth", PACKAGE_VERSION);
-    json_add_text(node, "topology", packer->topo->name);
-    json_add_u64(node, "packages", packer->topo->packages);
-    json_add_u64(node, "llcs", packer->topo->llcs);
-    json_add_u64(node, "cores", packer->topo->cores);
+    json_add_text(node, "topology", packer->world.topo->name);
+    json_add_u64(node, "packages", packer->world.topo->packages);
+    json_add_u64(node, "llcs", packer->world.topo->llcs);
+    json_add_u64(node, "cores", packer->world.topo->cores);
     json_add_cpus(node, "pool", &pool);
     json_add_cpus(node, "idle", &idle);
-    json_add_bool(node, "released", packer->steps.released);
-    json_add_u64(node, "steps", packer->steps.nlive);
-    json_add_text(node, "enforcement", packer->enforce.way->name);
-    json_add_text(node, "policy", wire_policy_name[packer->conf.policy]);
+    json_add_bool(node, "released", packer->steps->released);
+    json_add_u64(node, "steps", packer->steps->nlive);
+    json_add_text(node, "enforcement", packer->world.enforce->way->name);
+    json_add_text(node, "policy", wire_policy_name[packer->world.conf.policy]);
     json_add(node, "rungs", render_rungs(packer));
-    json_add_text(node, "profiles", packer->conf.profile_db);
+    json_add_text(node, "profiles", packer->world.conf.profile_db);
     json_add(node, "counters", render_backends(packer));
     json_add(node, "energy", render_accounts(packer));
     json_add(node, "features", features_render(packer));
     json_add(node, "devices", render_devices(packer));
-    json_add_u64(node, "history", packer->conf.history);
-    json_add_double(node, "uptime_s", clock_s() - packer->started_mono_s);
-    json_add_u64(node, "registrations", packer->registrations);
-    json_add_u64(node, "moves", packer->moves);
-    json_add_u64(node, "failures", packer->failures);
-    json_add_u64(node, "refused", packer->refused.n);
-    json_add_u64(node, "refused_in_a_row", packer->refused.in_a_row);
+    json_add_u64(node, "history", packer->world.conf.history);
+    json_add_double(node, "uptime_s", clock_s() - packer->world.started_mono_s);
+    json_add_u64(node, "registrations", packer->state->registrations);
+    json_add_u64(node, "moves", packer->state->moves);
+    json_add_u64(node, "failures", packer->state->failures);
+    json_add_u64(node, "refused", packer->state->refused.n);
+    json_add_u64(node, "refused_in_a_row", packer->state->refused.in_a_row);
     return node;
 }
 
@@ -110,8 +110,8 @@ static struct json_object *llcs_of(const struct packer *packer, const struct cpu
 {
     struct json_object *llcs = json_object_new_array();
 
-    for (size_t i = 0; i < packer->topo->llcs; i++)
-        if (cpus_intersect(&packer->topo->llc[i].cpus, cpus))
+    for (size_t i = 0; i < packer->world.topo->llcs; i++)
+        if (cpus_intersect(&packer->world.topo->llc[i].cpus, cpus))
             json_append(llcs, json_object_new_uint64(i));
     return llcs;
 }
@@ -130,8 +130,8 @@ static struct json_object *render_strangers(const struct packer *packer, const s
 {
     struct json_object *list = json_object_new_array();
 
-    for (size_t i = 0; i < packer->strangers.n; i++) {
-        const struct stranger *stranger = &packer->strangers.stranger[i];
+    for (size_t i = 0; i < packer->state->strangers.n; i++) {
+        const struct stranger *stranger = &packer->state->strangers.stranger[i];
         struct json_object *object;
 
         if (!stranger->counts || (cpus && !cpus_intersect(cpus, &stranger->cpus)))
@@ -150,7 +150,7 @@ static struct json_object *render_strangers(const struct packer *packer, const s
 /* Is the viewer told nothing of others? */
 static bool hides(const struct packer *packer, uid_t viewer)
 {
-    return packer->private_data && viewer != 0;
+    return packer->world.private_data && viewer != 0;
 }
 
 /* What of the node's line is of all steps. */
@@ -166,7 +166,7 @@ struct json_object *render_node_to(const struct packer *packer, uid_t viewer)
     json_add(node, "strangers", render_strangers(packer, NULL, viewer));
     /* it names a step */
     json_add_text(node, "refused_why",
-                  viewer == 0 && packer->refused.n ? packer->refused.why : NULL);
+                  viewer == 0 && packer->state->refused.n ? packer->state->refused.why : NULL);
     for (size_t i = 0; hides(packer, viewer) && i < sizeof(of_others) / sizeof(of_others[0]); i++)
         json_add(node, of_others[i], NULL);
     return node;
@@ -305,7 +305,7 @@ static struct json_object *render_vector(const struct packer *packer, const stru
 {
     struct json_object *list = json_object_new_array();
 
-    for (size_t i = 0; i < packer->topo->nodes; i++) {
+    for (size_t i = 0; i < packer->world.topo->nodes; i++) {
         struct json_object *node;
         size_t cores, used;
 
@@ -313,7 +313,7 @@ static struct json_object *render_vector(const struct packer *packer, const stru
         if (cores == 0)
             continue;
         node = json_object_new_object();
-        json_add_u64(node, "node", packer->topo->node[i].os_index);
+        json_add_u64(node, "node", packer->world.topo->node[i].os_index);
         json_add_u64(node, "cores", cores);
         json_add_u64(node, "given", used);
         json_append(list, node);
@@ -326,7 +326,7 @@ static struct json_object *render_used(const struct packer *packer, const struct
 {
     struct json_object *list = json_object_new_array();
 
-    for (size_t i = 0; i < packer->topo->nodes; i++) {
+    for (size_t i = 0; i < packer->world.topo->nodes; i++) {
         size_t cores, used;
 
         size_on_node(packer, step, i, &cores, &used);
@@ -406,9 +406,9 @@ static struct json_object *render_neighbours(const struct packer *packer, const 
     struct json_object *list = json_object_new_array();
     const struct step *other;
 
-    TAILQ_FOREACH(other, &packer->steps.live, link)
-    for (size_t i = 0; i < packer->topo->llcs && other != step; i++) {
-        const struct cpus *llc = &packer->topo->llc[i].cpus;
+    TAILQ_FOREACH(other, &packer->steps->live, link)
+    for (size_t i = 0; i < packer->world.topo->llcs && other != step; i++) {
+        const struct cpus *llc = &packer->world.topo->llc[i].cpus;
         bool theirs = viewer != 0 && viewer != other->request.uid;
         struct json_object *object;
 
@@ -536,7 +536,7 @@ static struct json_object *render_enforce(const struct packer *packer, const str
 {
     struct json_object *object = json_object_new_object(), *tasks = json_object_new_array();
 
-    json_add_text(object, "way", packer->enforce.way->name);
+    json_add_text(object, "way", packer->world.enforce->way->name);
     json_add_bool(object, "verified", step->enacted.verified);
     figures_explain(object, "enforce", step, false);
     json_add_text(object, "reason", step->enacted.reason);

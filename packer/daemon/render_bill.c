@@ -45,7 +45,7 @@ struct json_object *render_accounts(const struct packer *packer)
         json_add_measure(object, "idle_j", account_j(&account, account.idle_uj));
         json_add_measure(object, "unmanaged_j", account_j(&account, account.unmanaged_uj));
         json_add_u64(object, "gaps", account.gaps);
-        json_add_text(object, "idle_energy", conf_idle_energy_name[packer->conf.idle_energy]);
+        json_add_text(object, "idle_energy", conf_idle_energy_name[packer->world.conf.idle_energy]);
         json_append(list, object);
     }
     return list;

@@ -68,7 +68,7 @@ static struct json_object *used_backends(const struct packer *packer)
     struct json_object *list = json_object_new_array();
     struct counters_about about;
 
-    for (size_t i = 0; counters_about(packer->counters, i, &about); i++)
+    for (size_t i = 0; counters_about(packer->state->counters, i, &about); i++)
         if (about.used)
             json_append(list, json_object_new_string(about.name));
     return list;
@@ -103,7 +103,7 @@ struct json_object *render_backends(const struct packer *packer)
     struct json_object *list = json_object_new_array(), *object;
     struct counters_about about;
 
-    for (size_t i = 0; counters_about(packer->counters, i, &about); i++) {
+    for (size_t i = 0; counters_about(packer->state->counters, i, &about); i++) {
         object = json_object_new_object();
         json_add_text(object, "name", about.name);
         json_add_bool(object, "used", about.used);

@@ -15,7 +15,7 @@ static void standing(const struct packer *packer, struct cpus *cpus)
     const struct step *step;
 
     cpus_zero(cpus);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (!render_waits(packer, step))
             cpus_or(cpus, step->state == STEP_OBSERVED ? &step->place.home : &step->place.cpus);
@@ -24,7 +24,7 @@ static void standing(const struct packer *packer, struct cpus *cpus)
 
 struct json_object *render_caches(const struct packer *packer, bool hidden)
 {
-    const struct topo *topo = packer->topo;
+    const struct topo *topo = packer->world.topo;
     struct json_object *list = json_object_new_array();
     struct cpus stand;
 
@@ -38,7 +38,7 @@ struct json_object *render_caches(const struct packer *packer, bool hidden)
             if (topo->core[core].llc != i)
                 continue;
             cores++;
-            pool += pool_has(&packer->pool, core);
+            pool += pool_has(packer->pool, core);
             used += cpus_intersect(&topo->core[core].cpus, &stand);
         }
         json_add_u64(object, "package", llc->package);
@@ -68,8 +68,8 @@ struct json_object *render_devices(const struct packer *packer)
 {
     struct json_object *list = json_object_new_array();
 
-    for (size_t i = 0; packer->gear && i < packer->gear->n; i++)
-        json_append(list, render_device(&packer->gear->device[i]));
+    for (size_t i = 0; packer->state->gear && i < packer->state->gear->n; i++)
+        json_append(list, render_device(&packer->state->gear->device[i]));
     return list;
 }
 
@@ -118,5 +118,5 @@ struct json_object *render_slowdown(const struct step *step)
 
 bool render_waits(const struct packer *packer, const struct step *step)
 {
-    return step_is_shell(step) && registry_job_lives(&packer->steps, step->request.id.job, true);
+    return step_is_shell(step) && registry_job_lives(packer->steps, step->request.id.job, true);
 }

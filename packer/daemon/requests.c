@@ -20,7 +20,7 @@ static bool is_first(struct reply *reply, bool ended)
 {
     if (reply->walk.registry)
         return false;
-    step_walk_begin(&reply->walk, &reply->packer->steps, ended);
+    step_walk_begin(&reply->walk, reply->packer->steps, ended);
     return true;
 }
 

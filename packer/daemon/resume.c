@@ -21,11 +21,11 @@
 #include "packer/steps/pool_marker.h"
 
 /* The journal cannot be read to its end: what it has until there goes home, as far as it runs. */
-static int set_aside(struct packer *packer, struct berth_error *err)
+static int set_aside(const struct packer *packer, struct berth_error *err)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (adopt_of(packer, step) != ADOPT_SAME)
             continue;
@@ -37,9 +37,9 @@ static int set_aside(struct packer *packer, struct berth_error *err)
 
 /* Forgets the steps under whose names others run: their job was requeued while there was no berthd.
  */
-static void forget_others(struct packer *packer)
+static void forget_others(const struct packer *packer)
 {
-    struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
+    struct step *step = TAILQ_FIRST(&packer->steps->live), *next;
 
     for (; step; step = next) {
         next = TAILQ_NEXT(step, link);
@@ -55,11 +55,11 @@ static void forget_others(struct packer *packer)
 
 /* Who the steps of the journal are and what they were billed, also of those that ended while there
  * was no berthd. */
-static void adopt_known(struct packer *packer)
+static void adopt_known(const struct packer *packer)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         packer_call_node(packer, step);
         stages_adopt_known(packer, step);
@@ -70,18 +70,18 @@ static void adopt_known(struct packer *packer)
 
 /* Says of adopted steps what a berthd says of those that start: where one would stand that is only
  * observed, and the slowdowns. Nobody is moved: which steps there are has not changed. */
-static void foretell(struct packer *packer)
+static void foretell(const struct packer *packer)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->state == STEP_OBSERVED)
         as_if_place(packer, step);
-    if (packer->ledger)
+    if (packer->state->ledger)
         forecast_slowdowns(packer);
 }
 
-int pipeline_resume(struct packer *packer, struct berth_error *err)
+int pipeline_resume(const struct packer *packer, struct berth_error *err)
 {
     struct step *step;
 
@@ -95,13 +95,13 @@ int pipeline_resume(struct packer *packer, struct berth_error *err)
     forget_others(packer);
     sweep_unknown(packer);
     sweep_steps(packer, 0); /* whose end was not heard of, while there was no berthd */
-    TAILQ_FOREACH(step, &packer->steps.live, link) stages_adopt(packer, step);
+    TAILQ_FOREACH(step, &packer->steps->live, link) stages_adopt(packer, step);
     if (rearrange(packer, NULL, ENACT_ALL, err) < 0)
         return -1;
     foretell(packer);
     pool_marker_update_all(packer);
-    if (packer->steps.nlive)
-        log_info("adopted %zu running steps", packer->steps.nlive);
+    if (packer->steps->nlive)
+        log_info("adopted %zu running steps", packer->steps->nlive);
     ledger_record_resume(packer);
     missed_read(packer, pipeline_end);
     if (journal_compact(packer, true, err) <

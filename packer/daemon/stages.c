@@ -65,7 +65,7 @@ const struct stage *stages_row(size_t i)
 
 /* ---- berthd ---- */
 
-int stages_open(struct packer *packer, struct berth_error *err)
+int stages_open(const struct packer *packer, struct berth_error *err)
 {
     for (size_t i = 0; i < ROWS; i++)
         if (table[i]->open && table[i]->open(packer, err) < 0)
@@ -73,14 +73,14 @@ int stages_open(struct packer *packer, struct berth_error *err)
     return 0;
 }
 
-void stages_close(struct packer *packer)
+void stages_close(const struct packer *packer)
 {
     for (size_t i = ROWS; i-- > 0;)
         if (table[i]->close)
             table[i]->close(packer);
 }
 
-void stages_configure(struct packer *packer)
+void stages_configure(const struct packer *packer)
 {
     for (size_t i = 0; i < ROWS; i++)
         if (table[i]->configure)
@@ -94,7 +94,7 @@ static void tell(const char *event, const struct stage *stage, struct wire_step_
     log_debug("step %u.%u: %s: %s", id.job, id.step, event, stage->name);
 }
 
-void stages_begin(struct packer *packer, struct step *step)
+void stages_begin(const struct packer *packer, struct step *step)
 {
     for (size_t i = 0; i < ROWS; i++) {
         if (!table[i]->begin)
@@ -105,11 +105,12 @@ void stages_begin(struct packer *packer, struct step *step)
 }
 
 /* Adopts by the rows from `first` to before `end`. */
-static void adopt_rows(struct packer *packer, struct step *step, size_t first, size_t end)
+static void adopt_rows(const struct packer *packer, struct step *step, size_t first, size_t end)
 {
     for (size_t i = first; i < end; i++) {
         const struct stage *stage = table[i];
-        void (*adopt)(struct packer *, struct step *) = stage->adopt ? stage->adopt : stage->begin;
+        void (*adopt)(const struct packer *, struct step *) =
+            stage->adopt ? stage->adopt : stage->begin;
 
         if (!adopt)
             continue;
@@ -128,17 +129,17 @@ static size_t known_rows(void)
     return n + 1;
 }
 
-void stages_adopt_known(struct packer *packer, struct step *step)
+void stages_adopt_known(const struct packer *packer, struct step *step)
 {
     adopt_rows(packer, step, 0, known_rows());
 }
 
-void stages_adopt(struct packer *packer, struct step *step)
+void stages_adopt(const struct packer *packer, struct step *step)
 {
     adopt_rows(packer, step, known_rows(), ROWS);
 }
 
-void stages_end(struct packer *packer, struct step *step, const struct wire_end *end)
+void stages_end(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     for (size_t i = ROWS; i-- > 0;) {
         if (!table[i]->end)
@@ -148,7 +149,7 @@ void stages_end(struct packer *packer, struct step *step, const struct wire_end 
     }
 }
 
-void stages_gone(struct packer *packer, struct wire_step_id id)
+void stages_gone(const struct packer *packer, struct wire_step_id id)
 {
     for (size_t i = 0; i < ROWS; i++) {
         if (!table[i]->gone)
@@ -158,7 +159,7 @@ void stages_gone(struct packer *packer, struct wire_step_id id)
     }
 }
 
-void stages_undo(struct packer *packer, struct step *step)
+void stages_undo(const struct packer *packer, struct step *step)
 {
     for (size_t i = ROWS; i-- > 0;) {
         if (!table[i]->undo)
@@ -180,14 +181,14 @@ static double next_due(const struct packer *packer)
     return in_s;
 }
 
-double stages_turn(struct packer *packer)
+double stages_turn(const struct packer *packer)
 {
-    struct turn turn = {.steps_changed = packer->steps_changed};
+    struct turn turn = {.steps_changed = packer->state->steps_changed};
     double began_s = clock_s();
 
-    packer->steps_changed = false;
+    packer->state->steps_changed = false;
     for (size_t i = 0; i < ROWS; i++) {
-        if (table[i]->unhurried && clock_s() - began_s > packer->turn_s)
+        if (table[i]->unhurried && clock_s() - began_s > packer->world.turn_s)
             return 0; /* requests first */
         if (table[i]->turn)
             table[i]->turn(packer, &turn);

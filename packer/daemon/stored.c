@@ -43,7 +43,7 @@ static struct stored *stored_new(struct reply *reply, struct berth_error *err)
 
 int stored_begin(struct reply *reply, struct berth_error *err)
 {
-    if (profiles_readable(reply->packer->profiles, err) < 0)
+    if (profiles_readable(reply->packer->state->profiles, err) < 0)
         return -1;
     return stored_new(reply, err) ? 0 : -1;
 }
@@ -55,16 +55,17 @@ static int write_page(const struct reply *reply, struct stored *stored, FILE *ou
     const struct packer *packer = reply->packer;
     const char *key = reply->request.profile.key;
     const struct profile_query query = {
-        .key = key, .uid = reply->uid, .max_age_days = packer->conf.profile_age_days};
-    int rows = profiles_page(packer->profiles, reply->uid, key, &stored->at, PAGE_ROWS, out, err);
+        .key = key, .uid = reply->uid, .max_age_days = packer->world.conf.profile_age_days};
+    int rows =
+        profiles_page(packer->state->profiles, reply->uid, key, &stored->at, PAGE_ROWS, out, err);
 
     stored->any |= rows > 0;
     if (rows != 0)
         return rows;
     stored->over = true;
-    if (!key || stored->any || packer->conf.profile_sharing != CONF_SHARING_MEDIAN)
+    if (!key || stored->any || packer->world.conf.profile_sharing != CONF_SHARING_MEDIAN)
         return 0;
-    return profiles_export_median(packer->profiles, &query, out, err);
+    return profiles_export_median(packer->state->profiles, &query, out, err);
 }
 
 static int read_page(struct reply *reply, struct stored *stored, struct berth_error *err)
@@ -132,7 +133,7 @@ int stored_forget(struct reply *reply, struct berth_error *err)
     if (!stored)
         return -1;
     stored->forgotten =
-        profiles_count(reply->packer->profiles, &uid, asked->key, asked->samples, err);
+        profiles_count(reply->packer->state->profiles, &uid, asked->key, asked->samples, err);
     if (stored->forgotten <= 0)
         return stored->forgotten;
     return orders_forget(reply->packer, uid, asked->key, asked->samples, err);

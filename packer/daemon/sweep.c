@@ -14,16 +14,16 @@
 /* Returns the names of the live steps, which the caller frees; NULL for want of memory. */
 static struct wire_step_id *list_live(const struct packer *packer)
 {
-    struct wire_step_id *known = calloc(packer->steps.nlive + 1, sizeof(*known));
+    struct wire_step_id *known = calloc(packer->steps->nlive + 1, sizeof(*known));
     const struct step *step;
     size_t n = 0;
 
     if (known)
-        TAILQ_FOREACH(step, &packer->steps.live, link) known[n++] = step->request.id;
+        TAILQ_FOREACH(step, &packer->steps->live, link) known[n++] = step->request.id;
     return known;
 }
 
-void sweep_unknown(struct packer *packer)
+void sweep_unknown(const struct packer *packer)
 {
     struct wire_step_id *known = list_live(packer);
     struct berth_error err = {""};
@@ -31,10 +31,11 @@ void sweep_unknown(struct packer *packer)
     struct slurm_job job;
     size_t given = 0;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
-    slurm_job_of(&packer->enforce, &step->body, &job); /* so that it knows their folders */
-    if (known && packer->enforce.way->give_back)
-        given = packer->enforce.way->give_back(&packer->enforce, known, packer->steps.nlive, &err);
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    slurm_job_of(packer->world.enforce, &step->body, &job); /* so that it knows their folders */
+    if (known && packer->world.enforce->way->give_back)
+        given = packer->world.enforce->way->give_back(packer->world.enforce, known,
+                                                      packer->steps->nlive, &err);
     if (given)
         log_warn("%zu steps that are not in the journal have the CPUs back that Slurm gave them",
                  given);
@@ -43,25 +44,25 @@ void sweep_unknown(struct packer *packer)
     free(known);
 }
 
-void sweep_folders(struct packer *packer, bool keep_live)
+void sweep_folders(const struct packer *packer, bool keep_live)
 {
     struct wire_step_id *known = list_live(packer);
-    size_t n = keep_live ? packer->steps.nlive : 0;
+    size_t n = keep_live ? packer->steps->nlive : 0;
     struct berth_error err;
 
     if (!known)
         return;
-    if (packer->enforce.way->clean &&
-        packer->enforce.way->clean(&packer->enforce, known, n, &err) < 0)
+    if (packer->world.enforce->way->clean &&
+        packer->world.enforce->way->clean(packer->world.enforce, known, n, &err) < 0)
         log_warn("%s", err.text);
-    counters_sweep(packer->counters, known, n);
+    counters_sweep(packer->state->counters, known, n);
     free(known);
 }
 
 /* Has the step had no process for so long? Its end is on the way for a moment after the last. */
-static bool has_vanished(struct packer *packer, struct step *step, double patience_s)
+static bool has_vanished(const struct packer *packer, struct step *step, double patience_s)
 {
-    if (enforce_step_alive(&packer->enforce, &step->body)) {
+    if (enforce_step_alive(packer->world.enforce, &step->body)) {
         step->empty_mono_s = 0;
         return false;
     }
@@ -70,12 +71,13 @@ static bool has_vanished(struct packer *packer, struct step *step, double patien
     return clock_s() - step->empty_mono_s >= patience_s;
 }
 
-void sweep_steps(struct packer *packer, double patience_s)
+void sweep_steps(const struct packer *packer, double patience_s)
 {
-    struct step *step = TAILQ_FIRST(&packer->steps.live), *next;
+    struct step *step = TAILQ_FIRST(&packer->steps->live), *next;
     struct berth_error err;
 
-    if (packer->stale && journal_compact(packer, true, &err) < 0) /* before anything is changed */
+    if (packer->state->stale &&
+        journal_compact(packer, true, &err) < 0) /* before anything is changed */
         log_error("%s", err.text);
     for (; step; step = next) {
         next = TAILQ_NEXT(step, link);
@@ -88,6 +90,6 @@ void sweep_steps(struct packer *packer, double patience_s)
     rearrange_room(packer); /* for whom Slurm put beside a job of the pool, too */
     sweep_folders(packer, true);
     identify_look(packer);
-    if (journal_compact(packer, packer->stale, &err) < 0)
+    if (journal_compact(packer, packer->state->stale, &err) < 0)
         log_error("%s", err.text);
 }

@@ -8,13 +8,13 @@
 
 /* Ends the steps that have had no process for so long, reads who else is on the node, and brings
  * the journal up to date. */
-void sweep_steps(struct packer *packer, double patience_s);
+void sweep_steps(const struct packer *packer, double patience_s);
 
 /* Gives steps that no journal knows of, and whose folders berth has changed, back what Slurm gave
  * them. */
-void sweep_unknown(struct packer *packer);
+void sweep_unknown(const struct packer *packer);
 
 /* Removes berth's cgroups, but for those of live steps if `keep_live`. */
-void sweep_folders(struct packer *packer, bool keep_live);
+void sweep_folders(const struct packer *packer, bool keep_live);
 
 #endif

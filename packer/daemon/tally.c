@@ -21,9 +21,9 @@ static void add_slowdown(struct packer_slowdown *slowdown, double value, double 
     slowdown->core_s += core_s;
 }
 
-void tally_step(struct packer *packer, const struct ledger_record *record)
+void tally_step(const struct packer *packer, const struct ledger_record *record)
 {
-    struct packer_tally *tally = &packer->tally;
+    struct packer_tally *tally = &packer->state->tally;
     double core_s = record->elapsed_s * (double)record->cores_given, gain_s, gain_j;
     enum benefit_kind kind;
     bool known;
@@ -47,10 +47,10 @@ void tally_step(struct packer *packer, const struct ledger_record *record)
                  core_s);
 }
 
-void tally_failed_open(struct packer *packer, const struct step *step, enum packer_missed how)
+void tally_failed_open(const struct packer *packer, const struct step *step, enum packer_missed how)
 {
     const struct wire_options *options = &step->request.options;
 
     if (options->mode != WIRE_MODE_OFF && !options->require) /* that one was not started */
-        packer->tally.failed_open[how]++;
+        packer->state->tally.failed_open[how]++;
 }

@@ -39,7 +39,7 @@ static void add_policy(struct warning *warning, const struct packer *packer,
     snprintf(word, sizeof(word), "%s%s", options->policy_given ? "policy=" : "edp",
              options->policy_given ? wire_policy_name[options->policy] : "");
     reason_another(step, why, sizeof(why));
-    if (packer->topo->llcs == 1)
+    if (packer->world.topo->llcs == 1)
         add(warning, word, "the node has one cache of the last level");
     else if (why[0])
         add(warning, word, why);
@@ -73,7 +73,7 @@ static void add_memory(struct warning *warning, const struct packer *packer,
     enum wire_mem mem = step->request.options.mem;
     char word[32];
 
-    if (mem == WIRE_MEM_AUTO || packer->topo->nodes > 1)
+    if (mem == WIRE_MEM_AUTO || packer->world.topo->nodes > 1)
         return;
     snprintf(word, sizeof(word), "mem=%s", wire_mem_name[mem]);
     add(warning, word, "the node has one memory node");
@@ -118,7 +118,7 @@ static void add_nocount(struct warning *warning, const struct packer *packer,
                         const struct step *step)
 {
     if (step->request.options.nocount &&
-        !(counters_can(packer->counters) & 1u << COUNTER_INSTRUCTIONS))
+        !(counters_can(packer->state->counters) & 1u << COUNTER_INSTRUCTIONS))
         add(warning, "nocount", "nothing here uses hardware counters");
 }
 
@@ -126,8 +126,8 @@ static void add_nocount(struct warning *warning, const struct packer *packer,
 static void add_cohorts(struct warning *warning, const struct packer *packer,
                         const struct step *step)
 {
-    if (step->inside.effect[STEP_LOCKS].changes > 0 && packer->topo->nodes < 2 &&
-        packer->topo->llcs < 2)
+    if (step->inside.effect[STEP_LOCKS].changes > 0 && packer->world.topo->nodes < 2 &&
+        packer->world.topo->llcs < 2)
         add(warning, "locks=cohort", "the node has one memory node, with one cache");
 }
 

@@ -12,7 +12,7 @@
 #include "packer/steps/stage.h"
 
 /* The step runs where Slurm put it, whether berth likes it or not: others leave its cores. */
-static void keep_off(struct packer *packer, struct step *step, const char *why)
+static void keep_off(const struct packer *packer, struct step *step, const char *why)
 {
     char reason[sizeof(step->enacted.reason)];
     struct berth_error err;
@@ -28,7 +28,7 @@ static void keep_off(struct packer *packer, struct step *step, const char *why)
 
 /* Finds all steps their places, now that there is one more. Also describes where the step now
  * stands, in any case. */
-static void arrange(struct packer *packer, struct step *step)
+static void arrange(const struct packer *packer, struct step *step)
 {
     struct berth_error err;
 
@@ -36,12 +36,12 @@ static void arrange(struct packer *packer, struct step *step)
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
         keep_off(packer, step, err.text);
     }
-    place_describe(packer, &packer->pool, step);
+    place_describe(packer, packer->pool, step);
     if (step->state == STEP_OBSERVED)
         as_if_place(packer, step); /* decides, and only records it */
 }
 
-static void arrange_turn(struct packer *packer, struct turn *turn)
+static void arrange_turn(const struct packer *packer, struct turn *turn)
 {
     turn->again |= rearrange_turn(packer);
     if (turn->places)
@@ -49,13 +49,13 @@ static void arrange_turn(struct packer *packer, struct turn *turn)
     turn->places = false;
 }
 
-static void go_home(struct packer *packer, struct step *step, const struct wire_end *end)
+static void go_home(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     (void)end;
     enact_bring_home(packer, step);
 }
 
-static void restore(struct packer *packer, struct step *step)
+static void restore(const struct packer *packer, struct step *step)
 {
     if (step_movable(step) || step->enacted.away)
         enact_restore(packer, step);

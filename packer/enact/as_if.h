@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* as_if - where steps that are only observed would stand if berth placed them: packer->as_if.
+/* as_if - where steps that are only observed would stand if berth placed them:
+ * packer->state->as_if.
  *
  * What berth would have done is told honestly only when it goes on from what it would have done
  * before: so the pool of that other node is kept while an observed step lives, and each decision
@@ -10,18 +11,18 @@
 
 #include "packer/steps/packer.h"
 
-/* Brings packer->as_if up to date with the live steps. Returns whether there is one: false where
- * nobody is observed, and for want of memory. */
-bool as_if_sync(struct packer *packer);
+/* Brings packer->state->as_if up to date with the live steps. Returns whether there is one: false
+ * where nobody is observed, and for want of memory. */
+bool as_if_sync(const struct packer *packer);
 
 /* Finds a step that has just come, and is only observed, the place that it would get; describes all
  * that are observed. */
-void as_if_place(struct packer *packer, const struct step *step);
+void as_if_place(const struct packer *packer, const struct step *step);
 
 /* The observed steps would stand so from now on: `next` is taken over. */
-void as_if_stand(struct packer *packer, struct pool *next);
+void as_if_stand(const struct packer *packer, struct pool *next);
 
 /* Forgets it. */
-void as_if_close(struct packer *packer);
+void as_if_close(const struct packer *packer);
 
 #endif

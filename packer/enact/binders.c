@@ -36,7 +36,7 @@ static bool tells(const struct step *step)
  * do so when they have been moved again. */
 static bool is_young(const struct packer *packer, const struct step *step)
 {
-    return clock_s() - step->started_mono_s < (double)packer->conf.window_ms / 1000;
+    return clock_s() - step->started_mono_s < (double)packer->world.conf.window_ms / 1000;
 }
 
 void binders_note(const struct packer *packer, struct step *step)
@@ -82,7 +82,7 @@ static void visit(pid_t tid, long task, const struct cpus *now, void *arg)
 
 /* It is not moved any more, but where it is by its user's word. Returns whether it has left berth's
  * care. */
-static bool keep(struct packer *packer, struct step *step, const struct look *look)
+static bool keep(const struct packer *packer, struct step *step, const struct look *look)
 {
     char text[CPUS_TEXT_MAX] = "?", reason[128];
 
@@ -104,17 +104,17 @@ static bool is_at_home(const struct packer *packer, const struct step *step)
     const struct wire_step_id id = step->request.id;
 
     return enforce_at_home(&step->body) && !step->enacted.away &&
-           !enforce_settles(&packer->enforce, id, ENFORCE_HOME) &&
-           !enforce_settles(&packer->enforce, id, ENFORCE_PLACE);
+           !enforce_settles(packer->world.enforce, id, ENFORCE_HOME) &&
+           !enforce_settles(packer->world.enforce, id, ENFORCE_PLACE);
 }
 
-static bool look_at(struct packer *packer, struct step *step)
+static bool look_at(const struct packer *packer, struct step *step)
 {
     struct look look = {.body = &step->body};
     int rc = 0;
 
     if (is_at_home(packer, step))
-        rc = enforce_each_mask(&packer->enforce, &step->body, BINDINGS_THREADS, visit, &look);
+        rc = enforce_each_mask(packer->world.enforce, &step->body, BINDINGS_THREADS, visit, &look);
     step->binder.looked = true;
     step->binder.blind = rc != 0 && !look.tid;
     if (!look.tid)
@@ -129,7 +129,7 @@ static bool look_at(struct packer *packer, struct step *step)
  * too. */
 static double due_of(const struct packer *packer, const struct step *step)
 {
-    double window_s = (double)packer->conf.window_ms / 1000;
+    double window_s = (double)packer->world.conf.window_ms / 1000;
 
     return ceil(step->started_mono_s / window_s + (double)(UINT64_C(1) << step->binder.looks)) *
            window_s;
@@ -138,17 +138,17 @@ static double due_of(const struct packer *packer, const struct step *step)
 /* What is seen has a use where programs have to be known that bear a move. */
 static bool is_watched(const struct packer *packer, const struct step *step)
 {
-    return packer->conf.move == CONF_MOVE_KNOWN && packer->enforce.way->touches &&
+    return packer->world.conf.move == CONF_MOVE_KNOWN && packer->world.enforce->way->touches &&
            !step->binder.seen && tells(step) && step->binder.looks < LOOKS_MAX;
 }
 
-bool binders_turn(struct packer *packer)
+bool binders_turn(const struct packer *packer)
 {
     double began_s = clock_s();
     struct step *step;
     bool left = false;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (!is_watched(packer, step) || due_of(packer, step) > began_s ||
             clock_s() - began_s > TURN_S)
@@ -165,7 +165,7 @@ double binders_due(const struct packer *packer)
     double due_s = INFINITY;
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (is_watched(packer, step))
         due_s = fmin(due_s, due_of(packer, step));
     return isinf(due_s) ? -1 : fmax(due_s - clock_s(), REST_S);
@@ -192,12 +192,12 @@ void binders_end(const struct packer *packer, const struct step *step, const str
 
 /* ---- the stage ---- */
 
-static void look_turn(struct packer *packer, struct turn *turn)
+static void look_turn(const struct packer *packer, struct turn *turn)
 {
     turn->places |= binders_turn(packer);
 }
 
-static void end_run(struct packer *packer, struct step *step, const struct wire_end *end)
+static void end_run(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     binders_end(packer, step, end);
 }

@@ -33,7 +33,7 @@ void binders_note(const struct packer *packer, struct step *step);
 
 /* Looks at the threads of steps at home, where that is due, for a millisecond at most. One that is
  * seen to bind them is not moved any more. Returns whether one has left berth's care. */
-bool binders_turn(struct packer *packer);
+bool binders_turn(const struct packer *packer);
 
 /* Seconds until the next look, or < 0: none. */
 double binders_due(const struct packer *packer);

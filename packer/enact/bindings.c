@@ -49,10 +49,10 @@ static void stands_on(const struct packer *packer, const struct enforce_step *bo
     struct cpus home, image;
 
     enforce_union(body, ENFORCE_HOME, &home);
-    stand_image(packer, &packer->pool, &home, &image);
+    stand_image(packer, packer->pool, &home, &image);
     enforce_union(body, ENFORCE_PLACE, cpus);
     if (cpus_equal(cpus, &image))
-        stand_image(packer, &packer->pool, &body->step_home, cpus);
+        stand_image(packer, packer->pool, &body->step_home, cpus);
 }
 
 static void reading_begin(struct reading *reading, const struct packer *packer,
@@ -77,7 +77,7 @@ static void home_of(const struct reading *reading, const struct cpus *now, struc
 
         cpus_zero(&one);
         cpus_add(&one, cpu);
-        stand_image(reading->packer, &reading->packer->pool, &one, &image);
+        stand_image(reading->packer, reading->packer->pool, &one, &image);
         if (cpus_subset(&image, now))
             cpus_add(home, cpu);
     }
@@ -97,7 +97,7 @@ static void note_binding(struct reading *reading, pid_t tid, const struct cpus *
         reading->no_memory = true;
         return;
     }
-    mask->started = process_started(&reading->packer->root, tid);
+    mask->started = process_started(&reading->packer->world.root, tid);
     mask->was = mask->cpus = *now;
     if (home)
         mask->home = *home;
@@ -113,7 +113,7 @@ static bool as_given(const struct reading *reading, pid_t tid, const struct cpus
     const struct enforce_mask *mask = enforce_masks_of(&reading->body->masks, tid);
 
     if (!mask || !cpus_equal(&mask->cpus, now) ||
-        process_started(&reading->packer->root, tid) != mask->started)
+        process_started(&reading->packer->world.root, tid) != mask->started)
         return false;
     *home = mask->home;
     return true;
@@ -178,16 +178,16 @@ static void keep_living(const struct packer *packer, struct enforce_masks *masks
     size_t kept = 0;
 
     for (size_t i = 0; i < masks->n; i++)
-        if (process_started(&packer->root, masks->mask[i].tid) == masks->mask[i].started)
+        if (process_started(&packer->world.root, masks->mask[i].tid) == masks->mask[i].started)
             masks->mask[kept++] = masks->mask[i];
     masks->n = kept;
 }
 
 /* Has the step's cpuset been written by somebody else, as Slurm does when a step of its job starts?
  * The kernel has changed the affinities of its threads then: they say nothing of the program. */
-static bool rewritten(struct packer *packer, const struct step *step)
+static bool rewritten(const struct packer *packer, const struct step *step)
 {
-    struct enforce *enforce = &packer->enforce;
+    struct enforce *enforce = packer->world.enforce;
 
     return !enforce_at_home(&step->body) && enforce->way->stands &&
            enforce->way->stands(enforce, &step->body, NULL) < 0;
@@ -198,13 +198,13 @@ static bool on_their_way(const struct packer *packer, struct step *step)
 {
     const struct wire_step_id id = step->request.id;
 
-    if (packer->enforce.anew || packer->interrupted) {
+    if (packer->world.enforce->anew || packer->state->interrupted) {
         keep_living(packer, &step->body.masks);
         step->body.wide = true;
         return true;
     }
-    return enforce_settles(&packer->enforce, id, ENFORCE_PLACE) ||
-           enforce_settles(&packer->enforce, id, ENFORCE_HOME);
+    return enforce_settles(packer->world.enforce, id, ENFORCE_PLACE) ||
+           enforce_settles(packer->world.enforce, id, ENFORCE_HOME);
 }
 
 static void take_over(struct step *step, struct enforce_masks *masks)
@@ -233,17 +233,17 @@ static bool leave_astray(const struct packer *packer, struct step *step,
     return leave(packer, step, why);
 }
 
-bool bindings_read(struct packer *packer, struct step *step)
+bool bindings_read(const struct packer *packer, struct step *step)
 {
     struct reading reading;
     int rc;
 
-    if (!packer->enforce.way->touches || on_their_way(packer, step) ||
+    if (!packer->world.enforce->way->touches || on_their_way(packer, step) ||
         (step->enacted.away && enforce_at_home(&step->body)) || /* it could not be brought home */
         rewritten(packer, step))
         return true;
     reading_begin(&reading, packer, step);
-    rc = enforce_each_mask(&packer->enforce, &step->body, BINDINGS_THREADS, visit, &reading);
+    rc = enforce_each_mask(packer->world.enforce, &step->body, BINDINGS_THREADS, visit, &reading);
     if (rc == 1 && step->body.ranks) {
         enforce_masks_free(&reading.masks);
         return !leave(packer, step, too_many);
@@ -275,7 +275,7 @@ void bindings_image(const struct packer *packer, struct step *step)
         else if (cpus_empty(&part))
             enforce_union(&step->body, ENFORCE_PLACE, &mask->cpus);
         else
-            stand_image(packer, &packer->pool, &part, &mask->cpus);
+            stand_image(packer, packer->pool, &part, &mask->cpus);
     }
 }
 
@@ -285,7 +285,7 @@ void bindings_image(const struct packer *packer, struct step *step)
 static bool is_watched(const struct packer *packer, const struct step *step)
 {
     return step->body.wide && step_movable(step) && !step->enacted.away &&
-           packer->enforce.way->touches && !enforce_at_home(&step->body);
+           packer->world.enforce->way->touches && !enforce_at_home(&step->body);
 }
 
 static bool same_masks(const struct enforce_masks *a, const struct enforce_masks *b)
@@ -299,7 +299,7 @@ static bool same_masks(const struct enforce_masks *a, const struct enforce_masks
 }
 
 /* The step's masks are those that were read; the next berthd has to know them, too. */
-static void remember(struct packer *packer, struct step *step, struct enforce_masks *masks)
+static void remember(const struct packer *packer, struct step *step, struct enforce_masks *masks)
 {
     enforce_masks_sort(masks);
     if (same_masks(masks, &step->body.masks)) {
@@ -311,7 +311,7 @@ static void remember(struct packer *packer, struct step *step, struct enforce_ma
 }
 
 /* Its cpuset is to have no more than where it stands. Returns whether it has left berth's care. */
-static bool narrow(struct packer *packer, struct step *step)
+static bool narrow(const struct packer *packer, struct step *step)
 {
     struct berth_error err;
     int rc;
@@ -319,21 +319,21 @@ static bool narrow(struct packer *packer, struct step *step)
     if (step->body.ranks)
         return leave(packer, step, too_many);
     step->body.wide = false;
-    rc = packer->enforce.way->apply(&packer->enforce, &step->body, &err);
-    if (rc == 1 && packer->wake)
-        packer->wake(packer->wake_arg, 0);
+    rc = packer->world.enforce->way->apply(packer->world.enforce, &step->body, &err);
+    if (rc == 1)
+        packer_wake(packer, 0);
     return rc < 0 && leave(packer, step, err.text);
 }
 
 /* The same of a step that is looked at. */
-static bool look(struct packer *packer, struct step *step)
+static bool look(const struct packer *packer, struct step *step)
 {
     struct reading reading;
     int rc;
 
     reading_begin(&reading, packer, step);
     reading.sets = true;
-    rc = enforce_each_mask(&packer->enforce, &step->body, BINDINGS_THREADS, visit, &reading);
+    rc = enforce_each_mask(packer->world.enforce, &step->body, BINDINGS_THREADS, visit, &reading);
     if (rc != 0 || reading.no_memory || (reading.astray && rewritten(packer, step))) {
         enforce_masks_free(&reading.masks);
         return rc == 1 && narrow(packer, step);
@@ -351,19 +351,19 @@ static bool look(struct packer *packer, struct step *step)
 /* The number of the window that is under way. */
 static double window_of(const struct packer *packer, double at_s)
 {
-    return floor(at_s * 1000 / (double)packer->conf.window_ms);
+    return floor(at_s * 1000 / (double)packer->world.conf.window_ms);
 }
 
-bool bindings_turn(struct packer *packer)
+bool bindings_turn(const struct packer *packer)
 {
     double now_s = clock_s();
     struct step *step;
     bool left = false;
 
-    if (window_of(packer, packer->bindings_s) == window_of(packer, now_s))
+    if (window_of(packer, packer->state->bindings_s) == window_of(packer, now_s))
         return false;
-    packer->bindings_s = now_s;
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    packer->state->bindings_s = now_s;
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (is_watched(packer, step) && !on_their_way(packer, step))
         left = look(packer, step) || left;
     return left;
@@ -371,16 +371,16 @@ bool bindings_turn(struct packer *packer)
 
 double bindings_due(const struct packer *packer)
 {
-    double window_s = (double)packer->conf.window_ms / 1000, now_s = clock_s();
+    double window_s = (double)packer->world.conf.window_ms / 1000, now_s = clock_s();
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (is_watched(packer, step))
         return fmax((window_of(packer, now_s) + 1) * window_s - now_s, 0.001);
     return -1;
 }
 
-static void look_turn(struct packer *packer, struct turn *turn)
+static void look_turn(const struct packer *packer, struct turn *turn)
 {
     turn->places |= bindings_turn(packer);
 }

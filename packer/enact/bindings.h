@@ -27,14 +27,14 @@
  * it are still on their way, what was read before them stays. Decides whether it may be wide: one
  * with too many threads is not. One that is bound elsewhere leaves berth's care, if it is still in
  * it: returns false then. */
-bool bindings_read(struct packer *packer, struct step *step);
+bool bindings_read(const struct packer *packer, struct step *step);
 
 /* Fills in where the bound threads shall run, now that the step's tasks have their CPUs. */
 void bindings_image(const struct packer *packer, struct step *step);
 
 /* Looks at the steps that stand elsewhere, once a window. Returns whether one has left berth's
  * care: it is to be brought home. */
-bool bindings_turn(struct packer *packer);
+bool bindings_turn(const struct packer *packer);
 
 /* Seconds until the next look, or < 0: none. */
 double bindings_due(const struct packer *packer);

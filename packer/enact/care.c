@@ -66,8 +66,8 @@ static const char *bound_before(const struct step *step, char why[CARE_WHY_MAX])
 
 bool care_moves(const struct packer *packer, const struct step *step)
 {
-    return step->request.options.mode == WIRE_MODE_OBSERVE || packer->conf.move == CONF_MOVE_ALL ||
-           asked_by_name(&step->request);
+    return step->request.options.mode == WIRE_MODE_OBSERVE ||
+           packer->world.conf.move == CONF_MOVE_ALL || asked_by_name(&step->request);
 }
 
 const char *care_stays(const struct packer *packer, const struct step *step, char why[CARE_WHY_MAX])
@@ -76,7 +76,7 @@ const char *care_stays(const struct packer *packer, const struct step *step, cha
 
     if (care_moves(packer, step))
         return NULL;
-    if (packer->conf.move == CONF_MOVE_NEVER)
+    if (packer->world.conf.move == CONF_MOVE_NEVER)
         return "the site moves nobody (move = never)";
     if (request->pin == WIRE_PIN_NONE || (request->pin == WIRE_PIN_DEVICE && device_is_known(step)))
         return bound_before(step, why);
@@ -108,7 +108,7 @@ static bool goes_along(const struct packer *packer, const struct step *step)
 
     if (!program_asks(&step->request))
         return false;
-    TAILQ_FOREACH(other, &packer->steps.live, link)
+    TAILQ_FOREACH(other, &packer->steps->live, link)
     if (other->request.id.job == step->request.id.job && step_movable(other))
         return true;
     return false;
@@ -119,7 +119,7 @@ void care_begin(const struct packer *packer, struct step *step)
     char reason[sizeof(step->enacted.reason)], why[CARE_WHY_MAX];
     const char *leave = reason_to_leave(packer, step, why);
 
-    step->enacted.verified = packer->enforce.way->touches; /* where Slurm put it */
+    step->enacted.verified = packer->world.enforce->way->touches; /* where Slurm put it */
     if (leave) {
         snprintf(reason, sizeof(reason), "left alone: %s", leave);
         step_leave(packer, step, STEP_LEFT, reason);
@@ -139,7 +139,7 @@ void care_begin(const struct packer *packer, struct step *step)
 
 void care_adopt(const struct packer *packer, struct step *step)
 {
-    step->enacted.verified = packer->enforce.way->touches;
+    step->enacted.verified = packer->world.enforce->way->touches;
 }
 
 int step_leave(const struct packer *packer, struct step *step, enum step_state state,
@@ -167,12 +167,12 @@ void care_disown(const struct packer *packer, struct step *step)
 
 /* ---- the stage ---- */
 
-static void decide(struct packer *packer, struct step *step)
+static void decide(const struct packer *packer, struct step *step)
 {
     care_begin(packer, step);
 }
 
-static void adopt(struct packer *packer, struct step *step)
+static void adopt(const struct packer *packer, struct step *step)
 {
     care_adopt(packer, step);
 }

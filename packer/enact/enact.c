@@ -60,7 +60,7 @@ static bool retarget(const struct packer *packer, struct step *step)
         struct enforce_task *task = &step->body.task[i];
         struct cpus image;
 
-        changed |= moves_task(packer, &packer->pool, task, &image);
+        changed |= moves_task(packer, packer->pool, task, &image);
         task->cpus = image;
     }
     return changed;
@@ -88,7 +88,7 @@ static void concern_of(const struct packer *packer, const struct pool *before,
     cpus_zero(cpus);
     for (size_t core = 0; core < after->cores; core++)
         if (before->stand[core] != after->stand[core])
-            cpus_or(cpus, &packer->topo->core[core].cpus);
+            cpus_or(cpus, &packer->world.topo->core[core].cpus);
 }
 
 /* Has the start of a step of its job undone what was applied to this one? */
@@ -96,7 +96,7 @@ static bool rewritten(const struct packer *packer, const struct concern *concern
                       const struct step *step)
 {
     return concern->job == step->request.id.job && concern->fresh != step &&
-           packer->enforce.way->job_list;
+           packer->world.enforce->way->job_list;
 }
 
 static bool concerns(const struct packer *packer, const struct concern *concern,
@@ -131,7 +131,7 @@ static int moves_add(const struct packer *packer, const struct concern *concern,
     if (!move->changed && !concern->all && !rewritten(packer, concern, step))
         return 0;
     bindings_image(packer, step);
-    place_describe(packer, &packer->pool, step);
+    place_describe(packer, packer->pool, step);
     enforce_union(&step->body, ENFORCE_PLACE, &move->to);
     cpus_foreach(cpu, &move->from) moves->standing[cpu]++;
     moves->n++;
@@ -145,7 +145,7 @@ static struct moves *moves_collect(const struct packer *packer, const struct con
     struct moves *moves = calloc(1, sizeof(*moves));
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (concerns(packer, concern, step) && (!moves || moves_add(packer, concern, moves, step) < 0))
         log_error("step %u.%u: out of memory, not moved", step->request.id.job,
                   step->request.id.step);
@@ -180,9 +180,9 @@ static struct move *moves_next(struct moves *moves)
 /* Brings home a step that is `away`: it has left berth's care, and stands where berth had put it.
  * What fails is tried again with the next change, at the latest with the next sweep; by the next
  * berthd, too, who finds it as one that has left. */
-static void bring_home(struct packer *packer, struct step *step)
+static void bring_home(const struct packer *packer, struct step *step)
 {
-    if (enforce_settles(&packer->enforce, step->request.id, ENFORCE_HOME))
+    if (enforce_settles(packer->world.enforce, step->request.id, ENFORCE_HOME))
         return; /* it is on its way */
     enact_restore(packer, step);
     journal_note(packer, step);
@@ -197,7 +197,7 @@ static bool is_resized(const struct packer *packer, const struct move *move)
     for (size_t i = 0; i < body->ntasks; i++) {
         struct cpus image;
 
-        stand_image(packer, &packer->pool, &body->task[i].home, &image);
+        stand_image(packer, packer->pool, &body->task[i].home, &image);
         cpus_or(&own, &image);
     }
     return cpus_subset(&move->from, &own) && !cpus_equal(&move->from, &move->to);
@@ -205,12 +205,12 @@ static bool is_resized(const struct packer *packer, const struct move *move)
 
 /* Lets a moved step's counters follow it, and its memory: that of a step that uses others of its
  * own cores stays where the program put it. */
-static void moved_on(struct packer *packer, const struct move *move, bool resized)
+static void moved_on(const struct packer *packer, const struct move *move, bool resized)
 {
     struct cpus left, now;
 
-    topo_nodes_of(packer->topo, &move->from, &left);
-    topo_nodes_of(packer->topo, &move->step->place.cpus, &now);
+    topo_nodes_of(packer->world.topo, &move->from, &left);
+    topo_nodes_of(packer->world.topo, &move->step->place.cpus, &now);
     if (!resized)
         memory_follow(packer, move->step, &left, &now);
     window_follow(packer, move->step);
@@ -220,36 +220,36 @@ static void moved_on(struct packer *packer, const struct move *move, bool resize
  * undoes the move. */
 static void watch_job(const struct packer *packer, const struct step *step)
 {
-    const struct enforce_way *way = packer->enforce.way;
+    const struct enforce_way *way = packer->world.enforce->way;
     char path[CGROUP_DIR_MAX];
     struct berth_error err;
 
-    if (!packer->watch || !way->job_list)
+    if (!packer->state->watch || !way->job_list)
         return;
-    way->job_list(&packer->enforce, &step->body, path);
-    if (job_watch_add(packer->watch, step->request.id.job, path, &err) < 0)
+    way->job_list(packer->world.enforce, &step->body, path);
+    if (job_watch_add(packer->state->watch, step->request.id.job, path, &err) < 0)
         log_warn("%s", err.text);
 }
 
 /* Counts that the step was moved. */
-static void count_move(struct packer *packer, struct step *step)
+static void count_move(const struct packer *packer, struct step *step)
 {
     double now_s = clock_s();
 
     step->enacted.lately = step_moved_lately(step, now_s) + 1;
     step->enacted.moved_s = now_s;
     step->enacted.moves++;
-    packer->moves++;
+    packer->state->moves++;
 }
 
 /* A step that cannot be made to stand where it shall is put back; berth's say over it ends. */
-static void put_back(struct packer *packer, struct step *step, const struct berth_error *err)
+static void put_back(const struct packer *packer, struct step *step, const struct berth_error *err)
 {
     char name[WIRE_STEP_NAME_MAX], reason[sizeof(step->enacted.reason)];
 
     wire_step_name(step->request.id, name);
     log_warn("step %s cannot be moved, put back: %s", name, err->text);
-    packer->failures++;
+    packer->state->failures++;
     snprintf(reason, sizeof(reason), "put back: %.370s", err->text);
     step_leave(packer, step, STEP_FAILED, reason);
     enact_restore(packer, step);
@@ -257,9 +257,9 @@ static void put_back(struct packer *packer, struct step *step, const struct bert
 }
 
 /* A step without a process has not failed: its end will be heard of, or the sweep finds it. */
-static int failed(struct packer *packer, struct step *step, const struct berth_error *err)
+static int failed(const struct packer *packer, struct step *step, const struct berth_error *err)
 {
-    if (!enforce_step_alive(&packer->enforce, &step->body))
+    if (!enforce_step_alive(packer->world.enforce, &step->body))
         return 0;
     put_back(packer, step, err);
     return -1;
@@ -268,14 +268,13 @@ static int failed(struct packer *packer, struct step *step, const struct berth_e
 /* Has enact_turn() called, when whoever waits for an answer has it. */
 static void call_again(const struct packer *packer)
 {
-    if (packer->wake)
-        packer->wake(packer->wake_arg, 0);
+    packer_wake(packer, 0);
 }
 
 /* Move one step. Its cores are free when this returns, but those of its home where it is wide: some
  * of its threads may be given their CPUs in the next turns, and it is verified only then. What a
  * wide step's cpuset is does not tell where its threads are: they are set. */
-static int move_step(struct packer *packer, const struct move *move)
+static int move_step(const struct packer *packer, const struct move *move)
 {
     bool resized = is_resized(packer, move),
          moves = !resized && !cpus_subset(&move->to, &move->from);
@@ -288,12 +287,12 @@ static int move_step(struct packer *packer, const struct move *move)
         return 0;
     }
     step->body.moving = move->changed && step->body.wide;
-    rc = packer->enforce.way->apply(&packer->enforce, &step->body, &err);
+    rc = packer->world.enforce->way->apply(packer->world.enforce, &step->body, &err);
     if (rc < 0)
         return failed(packer, step, &err);
     moved_on(packer, move, resized);
     watch_job(packer, step);
-    step->enacted.verified = rc == 0 && packer->enforce.way->touches;
+    step->enacted.verified = rc == 0 && packer->world.enforce->way->touches;
     if (rc == 1)
         call_again(packer);
     if (moves)
@@ -302,20 +301,20 @@ static int move_step(struct packer *packer, const struct move *move)
     return 0;
 }
 
-int enact_go_home(struct packer *packer, const struct step *step, struct berth_error *err)
+int enact_go_home(const struct packer *packer, const struct step *step, struct berth_error *err)
 {
-    const struct enforce_way *way = packer->enforce.way;
+    const struct enforce_way *way = packer->world.enforce->way;
     struct enforce_task *task = calloc(step->body.ntasks, sizeof(*task));
     struct enforce_step rest = step->body;
     int rc;
 
     if (task)
         offline_rest(packer, &step->body, &rest, task);
-    rc = way->restore(&packer->enforce, &rest, err);
+    rc = way->restore(packer->world.enforce, &rest, err);
     if (rc < 0) {
         log_warn("step %u.%u: %s; once more", step->request.id.job, step->request.id.step,
                  err->text);
-        rc = way->restore(&packer->enforce, &rest, err);
+        rc = way->restore(packer->world.enforce, &rest, err);
     }
     free(task);
     if (rc == 1)
@@ -323,7 +322,7 @@ int enact_go_home(struct packer *packer, const struct step *step, struct berth_e
     return rc;
 }
 
-void enact_bring_home(struct packer *packer, const struct step *step)
+void enact_bring_home(const struct packer *packer, const struct step *step)
 {
     struct berth_error err;
 
@@ -331,7 +330,7 @@ void enact_bring_home(struct packer *packer, const struct step *step)
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
 }
 
-void enact_restore(struct packer *packer, struct step *step)
+void enact_restore(const struct packer *packer, struct step *step)
 {
     struct berth_error err;
     int rc;
@@ -349,36 +348,37 @@ void enact_restore(struct packer *packer, struct step *step)
 
 /* Writes down that threads are on their way, before the first of them is: where berthd is killed
  * then, nobody sees it of them (settle.c). */
-static void settle_begin(struct packer *packer)
+static void settle_begin(const struct packer *packer)
 {
     struct berth_error err;
 
-    if (packer->settling || !packer->enforce.way->touches)
+    if (packer->state->settling || !packer->world.enforce->way->touches)
         return;
-    packer->settling = true;
+    packer->state->settling = true;
     if (journal_settle(packer, &err) < 0)
         log_error("%s", err.text);
 }
 
 /* Writes down that all have their CPUs, if that is so. */
-static void settle_end(struct packer *packer)
+static void settle_end(const struct packer *packer)
 {
     struct berth_error err;
 
-    if (!packer->settling || packer->interrupted || packer->enforce.later)
+    if (!packer->state->settling || packer->state->interrupted || packer->world.enforce->later)
         return;
-    packer->settling = false;
+    packer->state->settling = false;
     if (journal_settle(packer, &err) < 0)
         log_error("%s", err.text);
 }
 
 /* Reads what the step's program has bound. A new step's tasks are where they were found just now,
  * before they have run; but for ranks, which have. Returns false where it has left berth's care. */
-static bool read_bindings(struct packer *packer, const struct concern *concern, struct step *step)
+static bool read_bindings(const struct packer *packer, const struct concern *concern,
+                          struct step *step)
 {
     if (step != concern->fresh || step->late || step->body.ranks)
         return bindings_read(packer, step);
-    step->body.wide = packer->enforce.way->touches;
+    step->body.wide = packer->world.enforce->way->touches;
     return true;
 }
 
@@ -400,13 +400,14 @@ static bool is_next(const struct packer *packer, const struct pool *next,
 
 /* Before anything is changed: the journal has what threads are bound to, which parts of their cores
  * steps have, and that threads are on their way. Returns how many steps have left berth's care. */
-static size_t prepare(struct packer *packer, const struct pool *next, const struct concern *concern)
+static size_t prepare(const struct packer *packer, const struct pool *next,
+                      const struct concern *concern)
 {
     struct step *step;
     size_t left = 0;
     bool any = false;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (!is_next(packer, next, concern, step))
             continue;
@@ -421,13 +422,13 @@ static size_t prepare(struct packer *packer, const struct pool *next, const stru
 }
 
 /* Moves all that have to. Returns how many failed. */
-static size_t move_all(struct packer *packer, const struct concern *concern)
+static size_t move_all(const struct packer *packer, const struct concern *concern)
 {
     struct moves *moves = moves_collect(packer, concern);
     struct move *move;
     size_t failed = 0;
 
-    enforce_pace(&packer->enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
+    enforce_pace(packer->world.enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
     while (moves && (move = moves_next(moves))) {
         failed += move_step(packer, move) < 0;
         cpus_foreach(cpu, &move->from) moves->standing[cpu]--;
@@ -441,18 +442,18 @@ static size_t move_all(struct packer *packer, const struct concern *concern)
 }
 
 /* Moves all that have to, and sets the threads of all where a berthd was killed while it did. */
-static size_t change_all(struct packer *packer, const struct concern *concern)
+static size_t change_all(const struct packer *packer, const struct concern *concern)
 {
     size_t failed;
 
-    packer->enforce.anew = concern->all && packer->interrupted;
-    packer->interrupted &= !concern->all;
+    packer->world.enforce->anew = concern->all && packer->state->interrupted;
+    packer->state->interrupted &= !concern->all;
     failed = move_all(packer, concern);
-    packer->enforce.anew = false;
+    packer->world.enforce->anew = false;
     return failed;
 }
 
-long enact_change(struct packer *packer, struct pool *next, const struct step *fresh,
+long enact_change(const struct packer *packer, struct pool *next, const struct step *fresh,
                   unsigned flags, struct berth_error *err)
 {
     struct concern concern = {
@@ -460,7 +461,7 @@ long enact_change(struct packer *packer, struct pool *next, const struct step *f
     size_t left;
 
     bill_turn(packer);
-    concern_of(packer, &packer->pool, next, &concern.cpus);
+    concern_of(packer, packer->pool, next, &concern.cpus);
     left = prepare(packer, next, &concern);
     if (!cpus_empty(&concern.cpus) && journal_stand(packer, next, err) < 0) {
         if (!(flags & ENACT_MUST)) {
@@ -470,31 +471,31 @@ long enact_change(struct packer *packer, struct pool *next, const struct step *f
         }
         log_error("%s", err->text);
     }
-    pool_free(&packer->pool);
-    packer->pool = *next;
+    pool_free(&packer->state->pool);
+    packer->state->pool = *next;
     return (long)(left + change_all(packer, &concern));
 }
 
-size_t enact_again(struct packer *packer, uint32_t job)
+size_t enact_again(const struct packer *packer, uint32_t job)
 {
     struct concern concern = {.job = job};
     size_t left;
 
     bill_turn(packer);
     cpus_zero(&concern.cpus);
-    left = prepare(packer, &packer->pool, &concern);
+    left = prepare(packer, packer->pool, &concern);
     return left + move_all(packer, &concern);
 }
 
 struct turn {
-    struct packer *packer;
+    const struct packer *packer;
     size_t failed;
 };
 
 /* Sends a step home that a turn could not see home; not for ever. */
 static bool once_more(const struct turn *turn, struct step *step, const struct berth_error *err)
 {
-    struct packer *packer = turn->packer;
+    const struct packer *packer = turn->packer;
     bool again = step->enacted.again;
 
     step->enacted.again = false;
@@ -503,7 +504,7 @@ static bool once_more(const struct turn *turn, struct step *step, const struct b
     log_warn("step %u.%u: %s; once more", step->request.id.job, step->request.id.step, err->text);
     enact_restore(packer, step);
     journal_note(packer, step);
-    step->enacted.again = enforce_settles(&packer->enforce, step->request.id, ENFORCE_HOME);
+    step->enacted.again = enforce_settles(packer->world.enforce, step->request.id, ENFORCE_HOME);
     return true;
 }
 
@@ -513,7 +514,7 @@ static void settled(struct wire_step_id id, enum enforce_where where, int rc,
                     const struct berth_error *err, void *arg)
 {
     struct turn *turn = arg;
-    struct step *step = registry_find(&turn->packer->steps, id);
+    struct step *step = registry_find(turn->packer->steps, id);
 
     if (rc < 0 && step && where == ENFORCE_HOME && once_more(turn, step, err))
         return;
@@ -525,7 +526,7 @@ static void settled(struct wire_step_id id, enum enforce_where where, int rc,
         turn->failed += failed(turn->packer, step, err) < 0;
         return;
     }
-    step->enacted.verified = rc == 0 && turn->packer->enforce.way->touches;
+    step->enacted.verified = rc == 0 && turn->packer->world.enforce->way->touches;
     if (where == ENFORCE_PLACE)
         return;
     step->enacted.again = false;
@@ -533,13 +534,13 @@ static void settled(struct wire_step_id id, enum enforce_where where, int rc,
     journal_note(turn->packer, step);
 }
 
-bool enact_turn(struct packer *packer, size_t *failed)
+bool enact_turn(const struct packer *packer, size_t *failed)
 {
     struct turn turn = {.packer = packer};
     bool more;
 
-    enforce_pace(&packer->enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
-    more = enforce_turn(&packer->enforce, settled, &turn);
+    enforce_pace(packer->world.enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
+    more = enforce_turn(packer->world.enforce, settled, &turn);
     settle_end(packer);
     *failed = turn.failed;
     return more;

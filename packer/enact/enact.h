@@ -14,28 +14,28 @@
  * Returns how many steps failed; or -1 and err when nothing could be journaled and nothing was
  * done; with ENACT_MUST (a core is about to be given away) it is done all the same. */
 enum enact_flags { ENACT_ALL = 1, ENACT_MUST = 2 };
-long enact_change(struct packer *packer, struct pool *next, const struct step *fresh,
+long enact_change(const struct packer *packer, struct pool *next, const struct step *fresh,
                   unsigned flags, struct berth_error *err);
 
 /* Makes the steps of the job stand where they stood, once more: Slurm has written its list again.
  * Returns how many steps failed. */
-size_t enact_again(struct packer *packer, uint32_t job);
+size_t enact_again(const struct packer *packer, uint32_t job);
 
 /* Goes on with the threads of steps that stand where they shall, confined, but were too many to be
  * seen to before an answer: a step is `verified` when this has seen to all of it, and is put back
  * where it cannot be. Returns whether there is more to do, and how many steps failed. */
-bool enact_turn(struct packer *packer, size_t *failed);
+bool enact_turn(const struct packer *packer, size_t *failed);
 
 /* Make one step stand where Slurm had it, in two attempts. 0; 1: its threads are confined to where
  * Slurm had it, and enact_turn() sees to them, in two attempts as well; or -1 and err. */
-int enact_go_home(struct packer *packer, const struct step *step, struct berth_error *err);
+int enact_go_home(const struct packer *packer, const struct step *step, struct berth_error *err);
 
 /* Does so with a step that may stand elsewhere; what fails is logged. */
-void enact_bring_home(struct packer *packer, const struct step *step);
+void enact_bring_home(const struct packer *packer, const struct step *step);
 
 /* Put one step back where Slurm had it. Where that fails it is `away`, and enact_change tries
  * again.
  */
-void enact_restore(struct packer *packer, struct step *step);
+void enact_restore(const struct packer *packer, struct step *step);
 
 #endif

@@ -14,8 +14,8 @@ void folders_watch(const struct packer *packer, const struct step *step)
     static bool said;
     struct berth_error err;
 
-    if (!packer->folders || (step->state != STEP_PLACED && step->state != STEP_OBSERVED) ||
-        folder_watch_step(packer->folders, &step->body, &err) == 0 || said)
+    if (!packer->state->folders || (step->state != STEP_PLACED && step->state != STEP_OBSERVED) ||
+        folder_watch_step(packer->state->folders, &step->body, &err) == 0 || said)
         return;
     said = true;
     log_warn("%s; strangers are found by the sweep", err.text);
@@ -27,7 +27,7 @@ static bool is_harmless(const struct packer *packer, uint32_t job, const struct 
     const struct step *step;
     struct cpus pool = {0};
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (step_movable(step) && step->request.id.job == job)
             return true;
@@ -38,22 +38,22 @@ static bool is_harmless(const struct packer *packer, uint32_t job, const struct 
 }
 
 /* A job is new, or its CPUs have been written. */
-static void hear_job(struct packer *packer, const struct folder_event *event)
+static void hear_job(const struct packer *packer, const struct folder_event *event)
 {
     struct cpus cpus;
 
-    if (enforce_read_cpus(&packer->root, event->dir, "cpuset.cpus", &cpus, NULL) < 0 ||
+    if (enforce_read_cpus(&packer->world.root, event->dir, "cpuset.cpus", &cpus, NULL) < 0 ||
         cpus_empty(&cpus)) /* it has gone; or it will be written */
         return;
-    if (registry_job_lives(&packer->steps, event->id.job, false))
+    if (registry_job_lives(packer->steps, event->id.job, false))
         return;
-    folder_watch_settle(packer->folders, event->id.job);
+    folder_watch_settle(packer->state->folders, event->id.job);
     if (!is_harmless(packer, event->id.job, &cpus))
         strangers_expect_job(packer, event->id.job);
 }
 
 /* Returns whether all is to be read anew. */
-static bool hear(struct packer *packer, const struct folder_event *event)
+static bool hear(const struct packer *packer, const struct folder_event *event)
 {
     switch (event->what) {
     case FOLDER_JOB:
@@ -69,12 +69,12 @@ static bool hear(struct packer *packer, const struct folder_event *event)
     }
 }
 
-bool folders_turn(struct packer *packer)
+bool folders_turn(const struct packer *packer)
 {
     struct folder_event event;
     bool anew = false;
 
-    while (packer->folders && folder_watch_next(packer->folders, &event))
+    while (packer->state->folders && folder_watch_next(packer->state->folders, &event))
         anew |= hear(packer, &event);
     return anew ? strangers_read(packer) : strangers_look(packer);
 }
@@ -88,39 +88,39 @@ double folders_due(const struct packer *packer)
 
 /* Opens the watches over job lists and over new folders. Without them, what Slurm writes is noticed
  * when the new step is registered, and who comes by the sweep. */
-static int open_watches(struct packer *packer, struct berth_error *unused)
+static int open_watches(const struct packer *packer, struct berth_error *unused)
 {
     struct berth_error err;
 
     (void)unused;
-    if (packer->enforce.way->job_list && job_watch_open(&packer->watch, &err) < 0)
+    if (packer->world.enforce->way->job_list && job_watch_open(&packer->state->watch, &err) < 0)
         log_warn("%s", err.text);
-    if (packer->enforce.way->jobs &&
-        folder_watch_open(&packer->folders, &packer->enforce, &err) < 0)
+    if (packer->world.enforce->way->jobs &&
+        folder_watch_open(&packer->state->folders, packer->world.enforce, &err) < 0)
         log_warn("%s", err.text);
     return 0;
 }
 
-static void close_watches(struct packer *packer)
+static void close_watches(const struct packer *packer)
 {
-    folder_watch_close(packer->folders);
-    job_watch_close(packer->watch);
+    folder_watch_close(packer->state->folders);
+    job_watch_close(packer->state->watch);
 }
 
-static void watch(struct packer *packer, struct step *step)
+static void watch(const struct packer *packer, struct step *step)
 {
     folders_watch(packer, step);
 }
 
 /* A job with no live step is not watched. */
-static void unwatch(struct packer *packer, struct wire_step_id id)
+static void unwatch(const struct packer *packer, struct wire_step_id id)
 {
-    if (registry_job_lives(&packer->steps, id.job, false))
+    if (registry_job_lives(packer->steps, id.job, false))
         return;
-    if (packer->watch)
-        job_watch_drop(packer->watch, id.job);
-    if (packer->folders)
-        folder_watch_settle(packer->folders, id.job);
+    if (packer->state->watch)
+        job_watch_drop(packer->state->watch, id.job);
+    if (packer->state->folders)
+        folder_watch_settle(packer->state->folders, id.job);
 }
 
 const struct stage folders_stage = {

@@ -19,7 +19,7 @@ void folders_watch(const struct packer *packer, const struct step *step);
 
 /* Hears what is new, and looks again at what was. Returns whether others have to leave cores, or
  * may use some again. */
-bool folders_turn(struct packer *packer);
+bool folders_turn(const struct packer *packer);
 
 /* Returns the seconds until folders_turn() is due, if nothing is heard before; < 0: never. */
 double folders_due(const struct packer *packer);

@@ -14,23 +14,23 @@
 
 #define MB 1e6
 
-void memory_configure(struct packer *packer)
+void memory_configure(const struct packer *packer)
 {
-    struct memory_system system = memory_system(&packer->root);
-    double rate = (double)packer->conf.memory_rate * MB;
+    struct memory_system system = memory_system(&packer->world.root);
+    double rate = (double)packer->world.conf.memory_rate * MB;
 
-    if (rate == 0 || !packer->enforce.way->touches || packer->topo->nodes < 2)
+    if (rate == 0 || !packer->world.enforce->way->touches || packer->world.topo->nodes < 2)
         return;
-    if (packer->mover)
-        memory_mover_pace(packer->mover, rate);
+    if (packer->state->mover)
+        memory_mover_pace(packer->state->mover, rate);
     else
-        packer->mover = memory_mover_open(&system, rate);
+        packer->state->mover = memory_mover_open(&system, rate);
 }
 
-void memory_close(struct packer *packer)
+void memory_close(const struct packer *packer)
 {
-    memory_mover_close(packer->mover);
-    packer->mover = NULL;
+    memory_mover_close(packer->state->mover);
+    packer->state->mover = NULL;
 }
 
 /* ---- what may be ---- */
@@ -75,7 +75,7 @@ static long profile_node(const struct machine_profile *machine, size_t os_index)
 /* Add to a case what is known of reading `from`'s memory on `to`, where it is the worst so far. */
 static void add_pair(const struct packer *packer, size_t from, size_t to, struct page_move *move)
 {
-    const struct machine_profile *machine = packer->machine;
+    const struct machine_profile *machine = packer->world.machine;
     long f = profile_node(machine, from), t = profile_node(machine, to);
     double ratio = NAN;
 
@@ -88,7 +88,7 @@ static void add_pair(const struct packer *packer, size_t from, size_t to, struct
         move->core_bytes_s = fmin(move->core_bytes_s, machine->node[t].local[1].value * 1e9);
     }
     if (isnan(ratio))
-        ratio = topo_distance(packer->topo, from, to);
+        ratio = topo_distance(packer->world.topo, from, to);
     move->ratio = fmax(move->ratio, ratio);
 }
 
@@ -108,7 +108,7 @@ static void add_step(const struct step *step, struct page_move *move)
 struct page_move_price memory_price(const struct packer *packer, const struct step *step,
                                     const struct cpus *from_nodes, const struct cpus *to_nodes)
 {
-    double rate = (double)packer->conf.memory_rate * MB;
+    double rate = (double)packer->world.conf.memory_rate * MB;
     struct page_move move = {.bytes = memory_bytes(step, from_nodes, to_nodes),
                              .rate = rate > 0 ? rate : PAGE_MOVE_COPY_BYTES_S,
                              .core_bytes_s = NAN,
@@ -128,7 +128,7 @@ struct page_move_price memory_price(const struct packer *packer, const struct st
 static bool stays(const struct packer *packer, const struct step *step,
                   const struct page_move_price *price, char *why, size_t size)
 {
-    double horizon_s = (double)packer->conf.replace_horizon_ms / 1000;
+    double horizon_s = (double)packer->world.conf.replace_horizon_ms / 1000;
 
     why[0] = '\0';
     if (step->request.options.mem == WIRE_MEM_INTERLEAVE)
@@ -139,9 +139,9 @@ static bool stays(const struct packer *packer, const struct step *step,
         snprintf(why, size, "tranquil: it is %s",
                  step->inside.deal.returning ? "on its way back to where it was"
                                              : "dealt over the nodes where the step stands");
-    else if (packer->conf.memory_rate == 0)
+    else if (packer->world.conf.memory_rate == 0)
         snprintf(why, size, "memory_rate of berth.conf is 0");
-    else if (!packer->mover)
+    else if (!packer->state->mover)
         snprintf(why, size, "nothing on this node can move it");
     else if (page_move_worth(price, horizon_s) < 0)
         snprintf(why, size, "it would not pay: %.3g core-seconds, to gain %.3g cores", price->lost,
@@ -173,7 +173,7 @@ static bool leaves(const struct leaving *leaving, const struct cpus *nodes)
 }
 
 /* NULL for want of memory. */
-static struct leaving *leaving_new(struct packer *packer, const struct step *step,
+static struct leaving *leaving_new(const struct packer *packer, const struct step *step,
                                    const struct cpus *from_nodes, const struct cpus *to_nodes)
 {
     const struct enforce_step *body = &step->body;
@@ -185,14 +185,14 @@ static struct leaving *leaving_new(struct packer *packer, const struct step *ste
         free(task);
         return NULL;
     }
-    leaving->enforce = &packer->enforce;
+    leaving->enforce = packer->world.enforce;
     leaving->from = *from_nodes;
     leaving->others = *to_nodes;
     leaving->step = *body;
     leaving->step.task = task;
     for (size_t i = 0; i < body->ntasks; i++) {
         task[i] = body->task[i];
-        topo_nodes_of(packer->topo, &task[i].cpus, &leaving->node[i]);
+        topo_nodes_of(packer->world.topo, &task[i].cpus, &leaving->node[i]);
         if (!cpus_empty(&body->mems_home))
             cpus_and(&leaving->node[i], &body->mems_home);
     }
@@ -242,8 +242,8 @@ static void take_progress(const struct packer *packer, struct step *step)
     struct step_memory *memory = &step->memory;
     struct memory_progress progress;
 
-    if (!memory->running || !packer->mover ||
-        !memory_mover_look(packer->mover, step->request.id, &progress, &memory->running))
+    if (!memory->running || !packer->state->mover ||
+        !memory_mover_look(packer->state->mover, step->request.id, &progress, &memory->running))
         return;
     if (!isnan(progress.bytes))
         memory->bytes = progress.bytes;
@@ -262,10 +262,10 @@ static int put(const struct packer *packer, const struct step *step, struct leav
                              .to = leaving->others};
     struct memory_finder finder = {find_leaving, leaving_free, leaving};
 
-    return memory_mover_put(packer->mover, &job, &finder);
+    return memory_mover_put(packer->state->mover, &job, &finder);
 }
 
-void memory_follow(struct packer *packer, struct step *step, const struct cpus *from_nodes,
+void memory_follow(const struct packer *packer, struct step *step, const struct cpus *from_nodes,
                    const struct cpus *to_nodes)
 {
     struct step_memory *memory = &step->memory;
@@ -282,8 +282,8 @@ void memory_follow(struct packer *packer, struct step *step, const struct cpus *
                  step->request.id.step);
         return;
     }
-    if (packer->mover && !step->inside.deal.dealt)
-        memory_mover_drop(packer->mover, step->request.id); /* on its way to where it was */
+    if (packer->state->mover && !step->inside.deal.dealt)
+        memory_mover_drop(packer->state->mover, step->request.id); /* on its way to where it was */
     if (memory->running)
         snprintf(memory->why, sizeof(memory->why), "given up: the step has moved again");
     memory->running = false;
@@ -295,7 +295,7 @@ void memory_follow(struct packer *packer, struct step *step, const struct cpus *
                                    .behind = from,
                                    .asked = true,
                                    .bytes = memory_bytes(step, &from, to_nodes),
-                                   .rate = (double)packer->conf.memory_rate * MB,
+                                   .rate = (double)packer->world.conf.memory_rate * MB,
                                    .gain = price.gain,
                                    .lost = price.lost,
                                    .break_even_s = price.break_even_s};
@@ -311,25 +311,25 @@ void memory_follow(struct packer *packer, struct step *step, const struct cpus *
 
 /* The step has moved while its memory was dealt. That is where its program put it again, but not
  * where the step stands. */
-static void follow_late(struct packer *packer, struct step *step)
+static void follow_late(const struct packer *packer, struct step *step)
 {
     struct cpus behind = step->memory.behind, now;
 
     if (!step->memory.dealt || step->inside.deal.dealt)
         return;
     step->memory.dealt = false;
-    topo_nodes_of(packer->topo, &step->place.cpus, &now);
+    topo_nodes_of(packer->world.topo, &step->place.cpus, &now);
     if (step_movable(step))
         memory_follow(packer, step, &behind, &now);
 }
 
-void memory_turn(struct packer *packer)
+void memory_turn(const struct packer *packer)
 {
     struct step *step;
 
-    if (!packer->mover)
+    if (!packer->state->mover)
         return;
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         take_progress(packer, step);
         follow_late(packer, step);
@@ -341,8 +341,8 @@ void memory_ended(const struct packer *packer, struct step *step)
     struct step_memory *memory = &step->memory;
 
     take_progress(packer, step);
-    if (packer->mover)
-        memory_mover_drop(packer->mover, step->request.id);
+    if (packer->state->mover)
+        memory_mover_drop(packer->state->mover, step->request.id);
     if (memory->running)
         snprintf(memory->why, sizeof(memory->why), "the step ended, or left berth's care");
     memory->running = false;
@@ -350,26 +350,26 @@ void memory_ended(const struct packer *packer, struct step *step)
 
 /* ---- the stage ---- */
 
-static int open_mover(struct packer *packer, struct berth_error *err)
+static int open_mover(const struct packer *packer, struct berth_error *err)
 {
     (void)err;
     memory_configure(packer);
     return 0;
 }
 
-static void note_bound(struct packer *packer, struct step *step)
+static void note_bound(const struct packer *packer, struct step *step)
 {
     (void)packer;
     memory_told(step);
 }
 
-static void end_memory(struct packer *packer, struct step *step, const struct wire_end *end)
+static void end_memory(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     (void)end;
     memory_ended(packer, step);
 }
 
-static void follow_turn(struct packer *packer, struct turn *turn)
+static void follow_turn(const struct packer *packer, struct turn *turn)
 {
     (void)turn;
     memory_turn(packer);

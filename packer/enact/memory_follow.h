@@ -12,8 +12,8 @@
 
 /* Does what memory_rate of berth.conf says, at the start and when it has changed: starts the mover,
  * or tells it the new rate. With the rate 0 no more memory follows; what is under way goes on. */
-void memory_configure(struct packer *packer);
-void memory_close(struct packer *packer);
+void memory_configure(const struct packer *packer);
+void memory_close(const struct packer *packer);
 
 /* Its tasks are told their policy now (answer.h), or were by a berthd before this one. */
 void memory_told(struct step *step);
@@ -29,11 +29,11 @@ double memory_bytes(const struct step *step, const struct cpus *from_nodes,
 
 /* The step has been moved: its tasks stand where step->body says, on to_nodes, and stood on
  * from_nodes. Does nothing where no task has left a node. */
-void memory_follow(struct packer *packer, struct step *step, const struct cpus *from_nodes,
+void memory_follow(const struct packer *packer, struct step *step, const struct cpus *from_nodes,
                    const struct cpus *to_nodes);
 
 /* Brings step->memory of the live steps up to date. */
-void memory_turn(struct packer *packer);
+void memory_turn(const struct packer *packer);
 
 /* The step ends, or leaves berth's care: its pages follow no further. */
 void memory_ended(const struct packer *packer, struct step *step);

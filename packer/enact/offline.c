@@ -6,29 +6,30 @@
 
 #include "packer/enact/care.h"
 
-bool offline_set(struct packer *packer, const struct cpus *online)
+bool offline_set(const struct packer *packer, const struct cpus *online)
 {
     struct cpus offline = {0};
     bool changed;
 
-    for (size_t core = 0; core < packer->topo->cores; core++)
-        cpus_or(&offline, &packer->topo->core[core].cpus);
+    for (size_t core = 0; core < packer->world.topo->cores; core++)
+        cpus_or(&offline, &packer->world.topo->core[core].cpus);
     cpus_andnot(&offline, online);
-    changed = !cpus_equal(&offline, &packer->offline);
-    packer->offline = offline;
+    changed = !cpus_equal(&offline, &packer->state->offline);
+    packer->state->offline = offline;
     return changed;
 }
 
-bool offline_read(struct packer *packer)
+bool offline_read(const struct packer *packer)
 {
     struct cpus online;
     char off[CPUS_TEXT_MAX] = "";
 
-    if (!packer->enforce.way->touches ||
-        rootfs_read_cpus(&packer->root, "/sys/devices/system/cpu/online", &online, NULL) < 0 ||
+    if (!packer->world.enforce->way->touches ||
+        rootfs_read_cpus(&packer->world.root, "/sys/devices/system/cpu/online", &online, NULL) <
+            0 ||
         !offline_set(packer, &online))
         return false;
-    cpus_format(&packer->offline, off, sizeof(off));
+    cpus_format(&packer->state->offline, off, sizeof(off));
     log_warn("CPUs that are off: %s", off[0] ? off : "none any more");
     return true;
 }
@@ -37,12 +38,12 @@ void offline_leave(const struct packer *packer)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         struct cpus off = step->body.step_home;
         char reason[64];
 
-        cpus_and(&off, &packer->offline);
+        cpus_and(&off, &packer->state->offline);
         if (cpus_empty(&off))
             continue;
         step->binder.blind = true; /* the kernel has narrowed the masks of its threads */
@@ -68,13 +69,13 @@ void offline_rest(const struct packer *packer, const struct enforce_step *step,
 {
     struct cpus on = step->step_home;
 
-    cpus_andnot(&on, &packer->offline);
+    cpus_andnot(&on, &packer->state->offline);
     *rest = *step;
     rest->task = task;
-    without(&rest->step_home, &packer->offline);
+    without(&rest->step_home, &packer->state->offline);
     for (size_t i = 0; i < step->ntasks; i++) {
         task[i] = step->task[i];
-        cpus_andnot(&task[i].home, &packer->offline);
+        cpus_andnot(&task[i].home, &packer->state->offline);
         if (cpus_empty(&task[i].home)) /* its neighbours' in the step, then */
             task[i].home = cpus_empty(&on) ? step->task[i].home : on;
     }

@@ -9,10 +9,10 @@
 
 /* Which CPUs the kernel runs, from /sys/devices/system/cpu/online. Nothing is known to be off where
  * that cannot be read, or where the way moves nothing. Returns whether anything has changed. */
-bool offline_read(struct packer *packer);
+bool offline_read(const struct packer *packer);
 
 /* From now on only these run. Returns whether anything has changed. */
-bool offline_set(struct packer *packer, const struct cpus *online);
+bool offline_set(const struct packer *packer, const struct cpus *online);
 
 /* Leave the steps whose own CPUs are off: they are `away` until enact_change has brought them to
  * what is left of their homes. */

@@ -71,7 +71,7 @@ static const char *not_placed(const struct step *step, char why[CARE_WHY_MAX])
 /* Is it left only because nobody knows what it starts? */
 static bool is_left_unread(const struct packer *packer, const struct step *step)
 {
-    return step->enacted.unread && packer->conf.move == CONF_MOVE_KNOWN && !step->released;
+    return step->enacted.unread && packer->world.conf.move == CONF_MOVE_KNOWN && !step->released;
 }
 
 /* ---- what is done ---- */
@@ -82,19 +82,19 @@ static void say_why(struct step *step, const char *why)
 }
 
 /* Others make room, or the step finds its place. */
-static int settle_down(struct packer *packer, const struct step *fresh)
+static int settle_down(const struct packer *packer, const struct step *fresh)
 {
     struct berth_error err;
     int rc = rearrange(packer, fresh, 0, &err);
 
     if (rc < 0)
         log_error("ranks: %s", err.text);
-    packer->steps_changed = true;
+    packer->state->steps_changed = true;
     return rc;
 }
 
 /* The ranks are the tasks now, and each is sized. 0, or -1 for want of memory. */
-static int make_tasks(struct packer *packer, struct step *step)
+static int make_tasks(const struct packer *packer, struct step *step)
 {
     char name[WIRE_STEP_NAME_MAX];
 
@@ -111,7 +111,7 @@ static int make_tasks(struct packer *packer, struct step *step)
 
 /* Its tasks are those again that Slurm has started: of a step that is at home, or that is placed
  * whatever it starts. */
-static void drop(struct packer *packer, struct step *step)
+static void drop(const struct packer *packer, struct step *step)
 {
     rank_tasks_drop(step);
     size_all(packer, step,
@@ -119,11 +119,11 @@ static void drop(struct packer *packer, struct step *step)
     journal_note(packer, step);
     if (step_movable(step))
         settle_down(packer, step);
-    place_describe(packer, &packer->pool, step);
+    place_describe(packer, packer->pool, step);
 }
 
 /* Brings the step home, with its ranks. */
-static void leave(struct packer *packer, struct step *step)
+static void leave(const struct packer *packer, struct step *step)
 {
     char reason[sizeof(step->enacted.reason)], why[CARE_WHY_MAX];
     const char *stays = care_pin(step->request.pin, step->request.pin_by, why);
@@ -137,7 +137,7 @@ static void leave(struct packer *packer, struct step *step)
 }
 
 /* Places a step that was left. */
-static void enter(struct packer *packer, struct step *step)
+static void enter(const struct packer *packer, struct step *step)
 {
     const char *unfit;
 
@@ -149,23 +149,23 @@ static void enter(struct packer *packer, struct step *step)
         rank_tasks_drop(step);
         return;
     }
-    step->enacted.verified = packer->enforce.way->touches;
+    step->enacted.verified = packer->world.enforce->way->touches;
     step->enacted.reason[0] = '\0';
     journal_note(packer, step);
     if (settle_down(packer, step) < 0)
         leave(packer, step);
-    place_describe(packer, &packer->pool, step);
+    place_describe(packer, packer->pool, step);
     pool_marker_update(packer, step->request.id.job);
 }
 
 /* Other ranks than before. */
-static void change(struct packer *packer, struct step *step)
+static void change(const struct packer *packer, struct step *step)
 {
     if (rank_tasks_are(step, step->ranks.rank, step->ranks.n) || make_tasks(packer, step) < 0)
         return;
     journal_note(packer, step);
     settle_down(packer, step);
-    place_describe(packer, &packer->pool, step);
+    place_describe(packer, packer->pool, step);
 }
 
 /* ---- the turn ---- */
@@ -176,7 +176,7 @@ static bool is_lost(const struct step *step)
 }
 
 /* A step that is placed whatever it starts. */
-static void follow_asked(struct packer *packer, struct step *step)
+static void follow_asked(const struct packer *packer, struct step *step)
 {
     bool over = is_lost(step) || step->ranks.n == 0;
     const char *why = over ? NULL : no_tasks(step);
@@ -189,7 +189,7 @@ static void follow_asked(struct packer *packer, struct step *step)
 }
 
 /* One that is placed for the sake of its ranks. */
-static void follow_placed(struct packer *packer, struct step *step)
+static void follow_placed(const struct packer *packer, struct step *step)
 {
     bool over = is_lost(step) || step->ranks.n == 0;
     char why[CARE_WHY_MAX];
@@ -209,7 +209,7 @@ static void follow_placed(struct packer *packer, struct step *step)
         leave(packer, step);
 }
 
-static void follow_left(struct packer *packer, struct step *step)
+static void follow_left(const struct packer *packer, struct step *step)
 {
     char why[CARE_WHY_MAX];
     const char *no;
@@ -224,7 +224,7 @@ static void follow_left(struct packer *packer, struct step *step)
         enter(packer, step);
 }
 
-static void follow(struct packer *packer, struct step *step)
+static void follow(const struct packer *packer, struct step *step)
 {
     char why[CARE_WHY_MAX];
 
@@ -237,11 +237,11 @@ static void follow(struct packer *packer, struct step *step)
         follow_asked(packer, step);
 }
 
-void ranks_care_turn(struct packer *packer)
+void ranks_care_turn(const struct packer *packer)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (step->enacted.away)
             continue; /* it is on its way home */
@@ -252,7 +252,7 @@ void ranks_care_turn(struct packer *packer)
     }
 }
 
-static void care_turn(struct packer *packer, struct turn *turn)
+static void care_turn(const struct packer *packer, struct turn *turn)
 {
     (void)turn;
     ranks_care_turn(packer);

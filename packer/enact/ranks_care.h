@@ -20,6 +20,6 @@
 #define RANKS_LOST_S 10.0
 
 /* Follows what was found of ranks since it was called last. */
-void ranks_care_turn(struct packer *packer);
+void ranks_care_turn(const struct packer *packer);
 
 #endif

@@ -12,7 +12,7 @@
 #include "packer/steps/stand.h"
 
 /* Makes the permutation true; what is predicted of the steps is of where they stand then. */
-static long changed(struct packer *packer, struct pool *next, const struct step *fresh,
+static long changed(const struct packer *packer, struct pool *next, const struct step *fresh,
                     unsigned flags, struct berth_error *err)
 {
     long failed = enact_change(packer, next, fresh, flags, err);
@@ -53,7 +53,7 @@ int rearrange_launch(const struct scene *next, const struct step *fresh, struct 
 }
 
 /* Returns how many steps failed, or -1 and err with nothing done. */
-static long try_once(struct packer *packer, const struct step *fresh, unsigned flags,
+static long try_once(const struct packer *packer, const struct step *fresh, unsigned flags,
                      struct berth_error *err)
 {
     bool decides = fresh && step_movable(fresh) && !program_asks(&fresh->request);
@@ -61,7 +61,7 @@ static long try_once(struct packer *packer, const struct step *fresh, unsigned f
     struct scene scene = {packer, &next, false};
     int rc = 0;
 
-    if (pool_copy(&next, &packer->pool) < 0)
+    if (pool_copy(&next, packer->pool) < 0)
         return berth_no_memory(err);
     if (stand_sync(&scene) < 0)
         rc = berth_no_memory(err);
@@ -77,7 +77,7 @@ static long try_once(struct packer *packer, const struct step *fresh, unsigned f
 
 /* The steps that have failed leave the pool, and others with them, until nobody fails. What cannot
  * be done now is done by the next change. */
-static int without_failed(struct packer *packer, long failed)
+static int without_failed(const struct packer *packer, long failed)
 {
     struct berth_error err;
 
@@ -90,18 +90,19 @@ static int without_failed(struct packer *packer, long failed)
     return 0;
 }
 
-int rearrange(struct packer *packer, const struct step *fresh, unsigned flags,
+int rearrange(const struct packer *packer, const struct step *fresh, unsigned flags,
               struct berth_error *err)
 {
     return without_failed(packer, try_once(packer, fresh, flags, err));
 }
 
-int rearrange_as(struct packer *packer, struct pool *next, unsigned flags, struct berth_error *err)
+int rearrange_as(const struct packer *packer, struct pool *next, unsigned flags,
+                 struct berth_error *err)
 {
     return without_failed(packer, changed(packer, next, NULL, flags, err));
 }
 
-void rearrange_room(struct packer *packer)
+void rearrange_room(const struct packer *packer)
 {
     struct berth_error err;
 
@@ -109,12 +110,12 @@ void rearrange_room(struct packer *packer)
         log_error("cores not vacated: %s", err.text);
 }
 
-void rearrange_again(struct packer *packer, uint32_t job)
+void rearrange_again(const struct packer *packer, uint32_t job)
 {
     without_failed(packer, (long)enact_again(packer, job));
 }
 
-bool rearrange_turn(struct packer *packer)
+bool rearrange_turn(const struct packer *packer)
 {
     size_t failed;
     bool more = enact_turn(packer, &failed);

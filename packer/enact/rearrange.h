@@ -11,7 +11,7 @@
  * cannot be moved are put back and leave the pool, and the others make room. flags: ENACT_ALL
  * (enact.h), or 0. Returns 0; or -1 and err with nothing done, which can be for want of memory, and
  * where a place for `fresh` could not be decided or journaled. */
-int rearrange(struct packer *packer, const struct step *fresh, unsigned flags,
+int rearrange(const struct packer *packer, const struct step *fresh, unsigned flags,
               struct berth_error *err);
 
 /* Finds a step that has just come its place in the scene's pool, which is up to date. Returns 0, or
@@ -19,16 +19,17 @@ int rearrange(struct packer *packer, const struct step *fresh, unsigned flags,
 int rearrange_launch(const struct scene *next, const struct step *fresh, struct berth_error *err);
 
 /* Makes a permutation true that has been decided: `next`, which is taken over. flags: enact.h. */
-int rearrange_as(struct packer *packer, struct pool *next, unsigned flags, struct berth_error *err);
+int rearrange_as(const struct packer *packer, struct pool *next, unsigned flags,
+                 struct berth_error *err);
 
 /* Slurm has written the list of this job again: its steps stand where they stood, once more. */
-void rearrange_again(struct packer *packer, uint32_t job);
+void rearrange_again(const struct packer *packer, uint32_t job);
 
 /* Goes on with what was left for later turns (enact.h), as much as one turn may do; who cannot be
  * moved is put back and leaves the pool. Returns whether there is more to do. */
-bool rearrange_turn(struct packer *packer);
+bool rearrange_turn(const struct packer *packer);
 
 /* Others leave the cores of those who are gone, released or not registered, first of all. */
-void rearrange_room(struct packer *packer);
+void rearrange_room(const struct packer *packer);
 
 #endif

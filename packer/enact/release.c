@@ -9,7 +9,7 @@ void release_leave(const struct packer *packer)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->released)
         step_leave(packer, step, STEP_LEFT, "released by root (berthctl release)");
 }
@@ -19,13 +19,13 @@ static bool exists(const struct packer *packer, struct wire_step_id id)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step_is_named(step, id))
         return true;
     return id.job == UINT32_MAX;
 }
 
-int release_steps(struct packer *packer, struct wire_step_id id, struct berth_error *err)
+int release_steps(const struct packer *packer, struct wire_step_id id, struct berth_error *err)
 {
     char name[WIRE_STEP_NAME_MAX];
 
@@ -35,15 +35,15 @@ int release_steps(struct packer *packer, struct wire_step_id id, struct berth_er
     }
     if (journal_release(packer, id, err) < 0)
         return -1;
-    registry_release(&packer->steps, id);
+    registry_release(packer->steps, id);
     release_leave(packer);
     return 0;
 }
 
-int release_end(struct packer *packer, struct berth_error *err)
+int release_end(const struct packer *packer, struct berth_error *err)
 {
     if (journal_manage(packer, err) < 0)
         return -1;
-    registry_manage(&packer->steps);
+    registry_manage(packer->steps);
     return 0;
 }

@@ -16,10 +16,10 @@ void release_leave(const struct packer *packer);
 
 /* Journals what `id` names as released, marks and leaves it. 0, or -1 and err with nothing done: no
  * such step, or no journal. */
-int release_steps(struct packer *packer, struct wire_step_id id, struct berth_error *err);
+int release_steps(const struct packer *packer, struct wire_step_id id, struct berth_error *err);
 
 /* Ends the release of the node and of its jobs: berth places new steps again, and leaves those that
  * were released alone. Writes it to the journal first. 0, or -1 and err with nothing changed. */
-int release_end(struct packer *packer, struct berth_error *err);
+int release_end(const struct packer *packer, struct berth_error *err);
 
 #endif

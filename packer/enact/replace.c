@@ -125,12 +125,12 @@ static void tell_verdict(const struct scene *next, const struct weighed *weighed
                          const char *verdict)
 {
     const struct packer *packer = next->packer;
-    struct pool pool = packer->pool;
+    struct pool pool = *packer->pool;
     struct scene now = {packer, &pool, next->as_if};
     struct cpus from, to;
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (!weigh_moves(&now, next, step))
             continue;
@@ -166,7 +166,7 @@ static void misses_of(const struct step *step, double *misses, double *hits)
 /* Adds the CPUs of the caches on which the step stands under the scene's permutation. */
 static void add_caches(const struct scene *scene, const struct step *step, struct cpus *caches)
 {
-    const struct topo *topo = scene->packer->topo;
+    const struct topo *topo = scene->packer->world.topo;
     struct cpus cpus = step->body.step_home;
 
     if (stand_movable(scene, step))
@@ -182,7 +182,7 @@ static void concerned_caches(const struct scene *now, const struct scene *next, 
     const struct step *step;
 
     cpus_zero(caches);
-    TAILQ_FOREACH(step, &now->packer->steps.live, link)
+    TAILQ_FOREACH(step, &now->packer->steps->live, link)
     if (weigh_moves(now, next, step)) {
         add_caches(now, step, caches);
         add_caches(next, step, caches);
@@ -196,7 +196,7 @@ static void watch_steps(const struct scene *now, const struct scene *next, struc
     struct cpus caches;
 
     concerned_caches(now, next, &caches);
-    TAILQ_FOREACH(step, &now->packer->steps.live, link)
+    TAILQ_FOREACH(step, &now->packer->steps->live, link)
     {
         struct watched *watched = &watch->step[watch->n];
         struct cpus on;
@@ -216,15 +216,15 @@ static void watch_steps(const struct scene *now, const struct scene *next, struc
 }
 
 /* Remembers what is replaced and how fast everybody was; their averages begin anew. */
-static void watch_begin(struct packer *packer, struct pool *next, uint64_t id,
+static void watch_begin(const struct packer *packer, struct pool *next, uint64_t id,
                         const struct weighed *weighed)
 {
-    struct watch *watch = &packer->replace->watch;
-    struct scene now = {packer, &packer->pool, false}, then = {packer, next, false};
+    struct watch *watch = &packer->state->replace->watch;
+    struct scene now = {packer, &packer->state->pool, false}, then = {packer, next, false};
 
     watch_end(watch);
-    watch->step = calloc(packer->steps.nlive + 1, sizeof(*watch->step));
-    if (!watch->step || pool_copy(&watch->before, &packer->pool) < 0)
+    watch->step = calloc(packer->steps->nlive + 1, sizeof(*watch->step));
+    if (!watch->step || pool_copy(&watch->before, packer->pool) < 0)
         goto no_memory;
     if (pool_copy(&watch->after, next) < 0) {
         pool_free(&watch->before);
@@ -244,7 +244,7 @@ no_memory:
 static int speed_after(const struct packer *packer, const struct watched *watched,
                        struct dio_speed *speed)
 {
-    const struct step *step = registry_find(&packer->steps, watched->id);
+    const struct step *step = registry_find(packer->steps, watched->id);
 
     if (!step || !step->counts || !(watched->before > 0))
         return 0;
@@ -260,11 +260,11 @@ static int speed_after(const struct packer *packer, const struct watched *watche
 /* What the steps' threads lose when they are apart is seen in their misses before and after. */
 static void learn_threads(const struct packer *packer)
 {
-    const struct watch *watch = &packer->replace->watch;
+    const struct watch *watch = &packer->state->replace->watch;
 
     for (size_t i = 0; i < watch->n; i++) {
         const struct watched *was = &watch->step[i];
-        const struct step *step = registry_find(&packer->steps, was->id);
+        const struct step *step = registry_find(packer->steps, was->id);
         double misses, hits;
 
         if (!step || was->far == was->far_after)
@@ -280,10 +280,10 @@ static void learn_threads(const struct packer *packer)
 /* Threads that were spread by a move which is regretted, and were slower, stay whole. */
 static void regret_threads(const struct packer *packer)
 {
-    const struct watch *watch = &packer->replace->watch;
+    const struct watch *watch = &packer->state->replace->watch;
 
     for (size_t i = 0; i < watch->n; i++) {
-        const struct step *step = registry_find(&packer->steps, watch->step[i].id);
+        const struct step *step = registry_find(packer->steps, watch->step[i].id);
         double speed, error;
 
         if (!step || watch->step[i].far_after <= watch->step[i].far)
@@ -295,16 +295,16 @@ static void regret_threads(const struct packer *packer)
 }
 
 /* Puts the permutation back, if the pool is still the one that was changed. */
-static void undo(struct packer *packer)
+static void undo(const struct packer *packer)
 {
-    struct watch *watch = &packer->replace->watch;
+    struct watch *watch = &packer->state->replace->watch;
     struct berth_error err;
     struct pool back;
 
-    if (!same_pool(&packer->pool, &watch->after) || pool_copy(&back, &watch->before) < 0)
+    if (!same_pool(packer->pool, &watch->after) || pool_copy(&back, &watch->before) < 0)
         return;
     for (size_t i = 0; i < watch->n; i++) {
-        struct step *step = registry_find(&packer->steps, watch->step[i].id);
+        struct step *step = registry_find(packer->steps, watch->step[i].id);
 
         if (step && watch->step[i].moved)
             snprintf(step->replace.verdict, sizeof(step->replace.verdict),
@@ -315,14 +315,14 @@ static void undo(struct packer *packer)
 }
 
 /* Judges the last move when all on the caches concerned can be judged. */
-static void check_regret(struct packer *packer, const struct dio_rules *rules)
+static void check_regret(const struct packer *packer, const struct dio_rules *rules)
 {
-    struct watch *watch = &packer->replace->watch;
+    struct watch *watch = &packer->state->replace->watch;
     struct dio_speed *speed;
     int known = 0;
     size_t n = 0;
 
-    if (watch->id && !same_pool(&packer->pool, &watch->after))
+    if (watch->id && !same_pool(packer->pool, &watch->after))
         watch_end(watch); /* steps have come or gone: it cannot be undone */
     if (!watch->id)
         return;
@@ -336,7 +336,7 @@ static void check_regret(struct packer *packer, const struct dio_rules *rules)
     if (speed && known >= 0 && dio_regrets(rules, watch->worth, n, speed)) {
         log_info("a move made steps slower: put back");
         regret_threads(packer);
-        dio_forbid(&packer->replace->dio, rules, clock_s(), watch->id);
+        dio_forbid(&packer->state->replace->dio, rules, clock_s(), watch->id);
         undo(packer);
     }
     if (!speed || known >= 0)
@@ -355,17 +355,17 @@ static uint64_t id_of(const struct pool *pool)
  */
 static void begin_anew(const struct packer *packer)
 {
-    const struct watch *watch = &packer->replace->watch;
+    const struct watch *watch = &packer->state->replace->watch;
 
     for (size_t i = 0; i < watch->n; i++) {
-        struct step *step = registry_find(&packer->steps, watch->step[i].id);
+        struct step *step = registry_find(packer->steps, watch->step[i].id);
 
         if (step)
             window_moved(step);
     }
 }
 
-static void carry_out(struct packer *packer, struct pool *next, const struct weighed *weighed)
+static void carry_out(const struct packer *packer, struct pool *next, const struct weighed *weighed)
 {
     struct scene scene = {packer, next, false};
     struct berth_error err;
@@ -374,12 +374,12 @@ static void carry_out(struct packer *packer, struct pool *next, const struct wei
     tell_verdict(&scene, weighed, verdict_text[DIO_MOVE]);
     if (rearrange_as(packer, next, 0, &err) < 0) {
         log_error("%s", err.text);
-        watch_end(&packer->replace->watch);
+        watch_end(&packer->state->replace->watch);
         return;
     }
     begin_anew(packer);
     if (weighed->owed) /* whatever it costs the others */
-        watch_end(&packer->replace->watch);
+        watch_end(&packer->state->replace->watch);
 }
 
 /* Returns on what terms a decision is made: no more moves at a time than are allowed in a minute,
@@ -388,17 +388,17 @@ static struct place_terms terms_of(const struct packer *packer)
 {
     struct place_terms terms = weigh_terms(packer, NULL);
 
-    terms.moves_max = packer->conf.replace_limit > 2 ? packer->conf.replace_limit : 2;
+    terms.moves_max = packer->world.conf.replace_limit > 2 ? packer->world.conf.replace_limit : 2;
     return terms;
 }
 
 /* Keeps a proposal, and where everybody stands; for want of memory it is sought again. */
 static void candidate_keep(const struct packer *packer, const struct pool *next)
 {
-    struct candidate *candidate = &packer->replace->candidate;
+    struct candidate *candidate = &packer->state->replace->candidate;
 
     candidate_drop(candidate);
-    if (pool_copy(&candidate->from, &packer->pool) < 0)
+    if (pool_copy(&candidate->from, packer->pool) < 0)
         return;
     if (pool_copy(&candidate->to, next) == 0)
         candidate->kept = true;
@@ -411,7 +411,7 @@ static void candidate_keep(const struct packer *packer, const struct pool *next)
 static bool weigh_again(const struct scene *now, const struct scene *next, double horizon_s,
                         struct weighed *weighed)
 {
-    const struct candidate *candidate = &now->packer->replace->candidate;
+    const struct candidate *candidate = &now->packer->state->replace->candidate;
 
     if (!candidate->kept || !same_pool(&candidate->from, now->pool))
         return false;
@@ -425,11 +425,11 @@ static bool weigh_again(const struct scene *now, const struct scene *next, doubl
 }
 
 /* The policy decides anew; is it put into effect? */
-static void decide(struct packer *packer, const struct dio_rules *rules)
+static void decide(const struct packer *packer, const struct dio_rules *rules)
 {
-    struct dio *dio = &packer->replace->dio;
+    struct dio *dio = &packer->state->replace->dio;
     struct place_terms terms = terms_of(packer);
-    struct scene now = {packer, &packer->pool, false};
+    struct scene now = {packer, &packer->state->pool, false};
     struct dio_proposal proposal;
     struct weighed weighed;
     struct berth_error err;
@@ -437,17 +437,17 @@ static void decide(struct packer *packer, const struct dio_rules *rules)
     struct pool next;
     struct scene scene = {packer, &next, false};
 
-    if (pool_copy(&next, &packer->pool) < 0)
+    if (pool_copy(&next, packer->pool) < 0)
         return;
     if (!weigh_again(&now, &scene, rules->horizon_s, &weighed) &&
         (weigh_decide(&now, &scene, &terms, &weighed, &err) < 0 ||
-         same_pool(&next, &packer->pool))) {
-        candidate_drop(&packer->replace->candidate);
+         same_pool(&next, packer->pool))) {
+        candidate_drop(&packer->state->replace->candidate);
         dio_content(dio);
         pool_free(&next);
         return;
     }
-    packer->decisions++;
+    packer->state->decisions++;
     proposal = (struct dio_proposal){.id = id_of(&next),
                                      .gain = weighed.gain,
                                      .cost_s = weighed.cost_s,
@@ -457,7 +457,7 @@ static void decide(struct packer *packer, const struct dio_rules *rules)
     if (verdict == DIO_AGAIN || verdict == DIO_LIMIT)
         candidate_keep(packer, &next);
     else
-        candidate_drop(&packer->replace->candidate);
+        candidate_drop(&packer->state->replace->candidate);
     if (verdict == DIO_MOVE) {
         carry_out(packer, &next, &weighed);
         return;
@@ -467,19 +467,19 @@ static void decide(struct packer *packer, const struct dio_rules *rules)
 }
 
 /* What would be done with steps that are only observed: it is done on the node as it would be. */
-static void decide_as_if(struct packer *packer, const struct dio_rules *rules)
+static void decide_as_if(const struct packer *packer, const struct dio_rules *rules)
 {
     struct place_terms terms = terms_of(packer);
     struct weighed weighed;
     struct berth_error err;
     struct pool next;
-    struct scene scene = {packer, &next, true}, now = {packer, &packer->as_if, true};
+    struct scene scene = {packer, &next, true}, now = {packer, &packer->state->as_if, true};
     bool pays;
 
-    if (!as_if_sync(packer) || pool_copy(&next, &packer->as_if) < 0)
+    if (!as_if_sync(packer) || pool_copy(&next, &packer->state->as_if) < 0)
         return;
     if (weigh_decide(&now, &scene, &terms, &weighed, &err) < 0 ||
-        same_pool(&next, &packer->as_if)) {
+        same_pool(&next, &packer->state->as_if)) {
         pool_free(&next);
         return;
     }
@@ -495,8 +495,8 @@ static void decide_as_if(struct packer *packer, const struct dio_rules *rules)
 
 void replace_learnt(const struct packer *packer)
 {
-    if (packer->replace)
-        packer->replace->learnt = true;
+    if (packer->state->replace)
+        packer->state->replace->learnt = true;
 }
 
 /* Whether anything has changed that a decision could turn on. */
@@ -506,13 +506,13 @@ static bool is_due(const struct replace *replace)
            (replace->learnt && clock_s() - replace->decided_s >= REPLACE_LEARNT_S);
 }
 
-void replace_turn(struct packer *packer, bool rates_changed, bool steps_changed)
+void replace_turn(const struct packer *packer, bool rates_changed, bool steps_changed)
 {
-    struct dio_rules rules = rules_of(&packer->conf);
-    struct replace *replace = packer->replace;
+    struct dio_rules rules = rules_of(&packer->world.conf);
+    struct replace *replace = packer->state->replace;
     bool changed;
 
-    if (!replace || packer->conf.replace == CONF_OFF)
+    if (!replace || packer->world.conf.replace == CONF_OFF)
         return;
     replace->rates |= rates_changed;
     replace->steps |= steps_changed;
@@ -536,19 +536,19 @@ void replace_turn(struct packer *packer, bool rates_changed, bool steps_changed)
 
 /* ---- the stage ---- */
 
-static int open_replace(struct packer *packer, struct berth_error *err)
+static int open_replace(const struct packer *packer, struct berth_error *err)
 {
     (void)err;
-    packer->replace = replace_open(); /* NULL: no running step is moved for another's sake */
+    packer->state->replace = replace_open(); /* NULL: no running step is moved for another's sake */
     return 0;
 }
 
-static void close_replace(struct packer *packer)
+static void close_replace(const struct packer *packer)
 {
-    replace_close(packer->replace);
+    replace_close(packer->state->replace);
 }
 
-static void consider_turn(struct packer *packer, struct turn *turn)
+static void consider_turn(const struct packer *packer, struct turn *turn)
 {
     if (turn->learnt)
         replace_learnt(packer);

@@ -32,6 +32,6 @@ void replace_learnt(const struct packer *packer);
 
 /* Considers whether running steps are to be moved, where since the last turn a step's rate has
  * changed, or steps have come or gone. What only rates say has to be said twice in a row. */
-void replace_turn(struct packer *packer, bool rates_changed, bool steps_changed);
+void replace_turn(const struct packer *packer, bool rates_changed, bool steps_changed);
 
 #endif

@@ -35,28 +35,29 @@ static struct thermal *make(size_t cores)
     return NULL;
 }
 
-void thermal_open(struct packer *packer)
+void thermal_open(const struct packer *packer)
 {
     struct berth_error err;
 
-    if (packer->conf.thermal == CONF_OFF)
+    if (packer->world.conf.thermal == CONF_OFF)
         return;
-    if (temperatures_open(&packer->temperatures, &packer->devices, packer->topo, &err) == 0) {
-        packer->thermal = make(packer->topo->cores);
-        if (packer->thermal)
+    if (temperatures_open(&packer->state->temperatures, &packer->world.devices, packer->world.topo,
+                          &err) == 0) {
+        packer->state->thermal = make(packer->world.topo->cores);
+        if (packer->state->thermal)
             return;
         berth_no_memory(&err);
     }
-    snprintf(packer->thermal_why, sizeof(packer->thermal_why), "%.255s", err.text);
+    snprintf(packer->state->thermal_why, sizeof(packer->state->thermal_why), "%.255s", err.text);
     log_warn("thermal: %s; nobody leaves a hot core", err.text);
 }
 
-void thermal_close(struct packer *packer)
+void thermal_close(const struct packer *packer)
 {
-    temperatures_close(packer->temperatures);
-    if (packer->thermal)
-        free(packer->thermal->moved_s);
-    free(packer->thermal);
+    temperatures_close(packer->state->temperatures);
+    if (packer->state->thermal)
+        free(packer->state->thermal->moved_s);
+    free(packer->state->thermal);
 }
 
 /* ---- who stands where ---- */
@@ -82,7 +83,7 @@ static void view_free(struct view *view)
 
 static bool view_make(const struct packer *packer, struct view *view)
 {
-    size_t n = packer->steps.nlive + 1, cores = packer->topo->cores;
+    size_t n = packer->steps->nlive + 1, cores = packer->world.topo->cores;
 
     *view = (struct view){.step = calloc(n, sizeof(struct step *)),
                           .core = calloc(cores, sizeof(*view->core)),
@@ -97,7 +98,7 @@ static bool view_make(const struct packer *packer, struct view *view)
 
 static size_t cpu_of(const struct packer *packer, size_t core)
 {
-    return cpus_next(&packer->topo->core[core].cpus, 0);
+    return cpus_next(&packer->world.topo->core[core].cpus, 0);
 }
 
 /* May the step not stand there, whether or not the core is hot? */
@@ -106,16 +107,17 @@ static bool is_barred(const struct packer *packer, const struct step *step, size
 {
     struct cpus nodes;
 
-    topo_nodes_of(packer->topo, &packer->topo->core[core].cpus, &nodes);
+    topo_nodes_of(packer->world.topo, &packer->world.topo->core[core].cpus, &nodes);
     return step->request.options.isolate || !step_may_use(step, &nodes) ||
-           (step->near.holds && !cpus_subset(&packer->topo->core[core].cpus, &step->near.cpus)) ||
-           cpus_intersect(&packer->topo->core[core].cpus, isolated);
+           (step->near.holds &&
+            !cpus_subset(&packer->world.topo->core[core].cpus, &step->near.cpus)) ||
+           cpus_intersect(&packer->world.topo->core[core].cpus, isolated);
 }
 
 static void add_program(const struct packer *packer, struct view *view, struct step *step,
                         const struct cpus *isolated)
 {
-    size_t cores = packer->topo->cores;
+    size_t cores = packer->world.topo->cores;
     bool *hot = view->hot + view->n * cores, *never = view->never + view->n * cores;
 
     for (size_t core = 0; core < cores; core++) {
@@ -133,10 +135,10 @@ static void stand(const struct packer *packer, struct view *view, const struct s
     struct cpus its;
 
     enforce_union(&step->body, ENFORCE_PLACE, &its);
-    for (size_t i = 0; i < packer->topo->cores; i++) {
+    for (size_t i = 0; i < packer->world.topo->cores; i++) {
         struct thermal_core *core = &view->core[i];
 
-        if (cpus_intersect(&packer->topo->core[i].cpus, &its))
+        if (cpus_intersect(&packer->world.topo->core[i].cpus, &its))
             core->who = core->who == THERMAL_FREE ? who : THERMAL_TAKEN;
     }
 }
@@ -144,12 +146,12 @@ static void stand(const struct packer *packer, struct view *view, const struct s
 /* The CPUs of the caches on which somebody stands who is to be isolated. */
 static void isolated_cpus(const struct packer *packer, struct cpus *isolated)
 {
-    const struct topo *topo = packer->topo;
+    const struct topo *topo = packer->world.topo;
     const struct step *step;
     struct cpus its;
 
     cpus_zero(isolated);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (!step->request.options.isolate)
             continue;
@@ -163,18 +165,18 @@ static void isolated_cpus(const struct packer *packer, struct cpus *isolated)
 /* Looks at the cores. One that is not in the pool, or off, is nobody's to take. */
 static void look(const struct packer *packer, struct view *view, double now_s)
 {
-    const struct thermal *thermal = packer->thermal;
+    const struct thermal *thermal = packer->state->thermal;
 
-    for (size_t i = 0; i < packer->topo->cores; i++) {
+    for (size_t i = 0; i < packer->world.topo->cores; i++) {
         struct thermal_core *core = &view->core[i];
         struct temperature is;
 
-        temperatures_read(packer->temperatures, i, &is);
+        temperatures_read(packer->state->temperatures, i, &is);
         *core = (struct thermal_core){is.celsius, is.t1, is.t2, THERMAL_FREE,
                                       thermal->moved_s[i] > 0 &&
                                           now_s - thermal->moved_s[i] < THERMAL_EVERY_S};
-        if (!pool_has(&packer->pool, i) ||
-            cpus_intersect(&packer->topo->core[i].cpus, &packer->offline))
+        if (!pool_has(packer->pool, i) ||
+            cpus_intersect(&packer->world.topo->core[i].cpus, &packer->state->offline))
             core->who = THERMAL_TAKEN;
     }
 }
@@ -186,7 +188,7 @@ static void fill(const struct packer *packer, struct view *view, double now_s)
 
     look(packer, view, now_s);
     isolated_cpus(packer, &isolated);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (step_is_shell(step))
             continue;
@@ -199,11 +201,11 @@ static void fill(const struct packer *packer, struct view *view, double now_s)
 /* ---- moving ---- */
 
 /* Exchanges who stands on two cores of the pool. */
-static int exchange(struct packer *packer, size_t a, size_t b, struct berth_error *err)
+static int exchange(const struct packer *packer, size_t a, size_t b, struct berth_error *err)
 {
     struct pool next;
 
-    if (pool_copy(&next, &packer->pool) < 0)
+    if (pool_copy(&next, packer->pool) < 0)
         return berth_no_memory(err);
     for (size_t i = 0; i < next.cores; i++) {
         if (next.stand[i] == a)
@@ -227,11 +229,11 @@ static void note(const struct packer *packer, struct step *step, const struct th
 }
 
 /* The journal has it when the step is moved next; before that it stands there still. */
-static void remember(struct packer *packer, struct view *view, size_t who, size_t from)
+static void remember(const struct packer *packer, struct view *view, size_t who, size_t from)
 {
     struct step *step = view->step[who];
 
-    view->hot[who * packer->topo->cores + from] = true;
+    view->hot[who * packer->world.topo->cores + from] = true;
     if (cpus_has(&step->thermal.hot, cpu_of(packer, from)))
         return;
     cpus_add(&step->thermal.hot, cpu_of(packer, from));
@@ -250,7 +252,7 @@ static void told(const struct packer *packer, const struct step *step,
 static void have_moved(const struct packer *packer, struct step *step, struct step *other,
                        size_t from, size_t to, double now_s)
 {
-    packer->thermal->moved_s[from] = packer->thermal->moved_s[to] = now_s;
+    packer->state->thermal->moved_s[from] = packer->state->thermal->moved_s[to] = now_s;
     step->thermal.moves++;
     window_moved(step);
     if (!other)
@@ -260,7 +262,7 @@ static void have_moved(const struct packer *packer, struct step *step, struct st
 }
 
 /* One core that is in use. Returns whether somebody was moved: the view is old then. */
-static bool look_after(struct packer *packer, struct view *view, size_t from, double now_s)
+static bool look_after(const struct packer *packer, struct view *view, size_t from, double now_s)
 {
     const struct thermal_core *core = &view->core[from];
     struct step *step, *other = NULL;
@@ -288,19 +290,19 @@ static bool look_after(struct packer *packer, struct view *view, size_t from, do
 }
 
 /* Looks at core after core; after a move from the next one on, as things are then. */
-void thermal_look(struct packer *packer, double now_s)
+void thermal_look(const struct packer *packer, double now_s)
 {
     size_t next = 0;
     bool moved = true;
 
-    packer->thermal->looked_s = now_s;
+    packer->state->thermal->looked_s = now_s;
     while (moved) {
         struct view view;
 
         moved = false;
         if (view_make(packer, &view)) {
             fill(packer, &view, now_s);
-            while (!moved && next < packer->topo->cores)
+            while (!moved && next < packer->world.topo->cores)
                 moved = look_after(packer, &view, next++, now_s);
         }
         view_free(&view);
@@ -309,14 +311,14 @@ void thermal_look(struct packer *packer, double now_s)
 
 double thermal_due(const struct packer *packer)
 {
-    const struct thermal *thermal = packer->thermal;
+    const struct thermal *thermal = packer->state->thermal;
 
-    if (!thermal || packer->steps.nlive == 0 || !packer->enforce.way->touches)
+    if (!thermal || packer->steps->nlive == 0 || !packer->world.enforce->way->touches)
         return -1;
     return thermal->looked_s == 0 ? 0 : fmax(thermal->looked_s + THERMAL_EVERY_S - clock_s(), 0);
 }
 
-void thermal_turn(struct packer *packer)
+void thermal_turn(const struct packer *packer)
 {
     if (thermal_due(packer) == 0)
         thermal_look(packer, clock_s());
@@ -347,14 +349,14 @@ struct json_object *thermal_explain(const struct step *step)
 
 /* ---- the stage ---- */
 
-static int open_thermal(struct packer *packer, struct berth_error *err)
+static int open_thermal(const struct packer *packer, struct berth_error *err)
 {
     (void)err;
     thermal_open(packer);
     return 0;
 }
 
-static void cool_turn(struct packer *packer, struct turn *turn)
+static void cool_turn(const struct packer *packer, struct turn *turn)
 {
     (void)turn;
     thermal_turn(packer);

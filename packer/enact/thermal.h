@@ -16,16 +16,16 @@
 
 struct thermal;
 
-/* Opens packer->thermal, and the sensors, packer->temperatures, where berth.conf wants it;
- * packer->thermal_why says why there is none. */
-void thermal_open(struct packer *packer);
-void thermal_close(struct packer *packer);
+/* Opens packer->state->thermal, and the sensors, packer->state->temperatures, where berth.conf
+ * wants it; packer->state->thermal_why says why there is none. */
+void thermal_open(const struct packer *packer);
+void thermal_close(const struct packer *packer);
 
 /* Looks at the cores, if it is time for it. */
-void thermal_turn(struct packer *packer);
+void thermal_turn(const struct packer *packer);
 
 /* Looks at the cores now (CLOCK_MONOTONIC). */
-void thermal_look(struct packer *packer, double now_s);
+void thermal_look(const struct packer *packer, double now_s);
 
 /* Returns the seconds until it is; < 0: nobody is looked after. */
 double thermal_due(const struct packer *packer);

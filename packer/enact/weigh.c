@@ -55,16 +55,16 @@ void weigh_nodes(const struct scene *now, const struct scene *next, const struct
     struct cpus cpus;
 
     weigh_image(now->packer, now->pool, step, &cpus);
-    topo_nodes_of(now->packer->topo, &cpus, before);
+    topo_nodes_of(now->packer->world.topo, &cpus, before);
     weigh_image(now->packer, next->pool, step, &cpus);
-    topo_nodes_of(now->packer->topo, &cpus, after);
+    topo_nodes_of(now->packer->world.topo, &cpus, after);
 }
 
 /* ---- what it costs ---- */
 
 static double horizon_of(const struct packer *packer)
 {
-    return (double)packer->conf.replace_horizon_ms / 1000;
+    return (double)packer->world.conf.replace_horizon_ms / 1000;
 }
 
 /* Bytes resident when it was read last; 0: nobody counts them. */
@@ -124,7 +124,7 @@ static void add_price(const struct scene *now, const struct scene *next, const s
     const struct step *step;
     struct cpus cpus, from, to;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (!weigh_moves(now, next, step))
             continue;
@@ -148,7 +148,7 @@ static bool is_about_energy(const struct scene *now, const struct scene *next)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &next->packer->steps.live, link)
+    TAILQ_FOREACH(step, &next->packer->steps->live, link)
     if (step->place.policy_asked == WIRE_POLICY_DIO_POWER && weigh_moves(now, next, step))
         return true;
     return false;
@@ -179,11 +179,11 @@ static double exceeded(const struct scene *scene)
     bool any = false;
     size_t i = 0;
 
-    TAILQ_FOREACH(step, &scene->packer->steps.live, link)
+    TAILQ_FOREACH(step, &scene->packer->steps->live, link)
     any = any || (!isnan(step->place.max_slowdown) && step_movable(step));
     if (any)
         slowdown = forecast_steps(scene);
-    TAILQ_FOREACH(step, &scene->packer->steps.live, link)
+    TAILQ_FOREACH(step, &scene->packer->steps->live, link)
     {
         double off = slowdown ? slowdown[i++] - step->place.max_slowdown : 0;
 

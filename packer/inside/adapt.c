@@ -63,7 +63,7 @@ static bool decide(struct inside_run *run)
     return run->adapt.changed;
 }
 
-static int enact(struct packer *packer, struct step *step, struct berth_error *err)
+static int enact(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct inside_adapt *adapt = &step->inside.run->adapt;
 
@@ -77,7 +77,7 @@ static int enact(struct packer *packer, struct step *step, struct berth_error *e
 }
 
 /* What tranquil has dealt, or a berthd before this one, tranquil's undo takes back. */
-static int undo(struct packer *packer, struct step *step, struct berth_error *err)
+static int undo(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct inside_run *run = step->inside.run;
 

@@ -12,15 +12,17 @@
 
 /* Reads the step's threads. An empty list: they cannot be read. Returns the CPU seconds that it
  * took. */
-static double read_threads(struct packer *packer, const struct step *step, struct thread_list *list)
+static double read_threads(const struct packer *packer, const struct step *step,
+                           struct thread_list *list)
 {
     uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     pid_t *pid = NULL;
     size_t n;
 
     *list = (struct thread_list){.n = 0};
-    if (enforce_step_pids(&packer->enforce, &step->body, &pid, &n) == 0)
-        thread_times_read(&packer->root, counters_locks(packer->counters), n, pid, list);
+    if (enforce_step_pids(packer->world.enforce, &step->body, &pid, &n) == 0)
+        thread_times_read(&packer->world.root, counters_locks(packer->state->counters), n, pid,
+                          list);
     free(pid);
     return (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns) / 1e9;
 }
@@ -49,10 +51,10 @@ static double billed_j(const struct packer *packer, const struct step *step)
     return (double)uj / 1e6;
 }
 
-void burst_begin(struct packer *packer, struct step *step, struct burst *burst,
+void burst_begin(const struct packer *packer, struct step *step, struct burst *burst,
                  const struct burst_plan *plan)
 {
-    struct lock_time *locks = counters_locks(packer->counters);
+    struct lock_time *locks = counters_locks(packer->state->counters);
     struct thread_list before = burst->earlier;
 
     if (window_read(packer, step, &burst->last) < 0)
@@ -72,7 +74,7 @@ void burst_begin(struct packer *packer, struct step *step, struct burst *burst,
     burst->next_s = clock_s() + burst->plan.interval_s;
 }
 
-static void finish(struct packer *packer, struct step *step, struct burst *burst)
+static void finish(const struct packer *packer, struct step *step, struct burst *burst)
 {
     burst->seconds = clock_s() - burst->began_s;
     thread_list_free(&burst->thread);
@@ -82,14 +84,14 @@ static void finish(struct packer *packer, struct step *step, struct burst *burst
     if (!burst->plan.by_thread)
         return;
     read_threads(packer, step, &burst->thread);
-    thread_times_forget_but(counters_locks(packer->counters), &burst->thread,
+    thread_times_forget_but(counters_locks(packer->state->counters), &burst->thread,
                             &burst->earlier); /* who has begun meanwhile may end before the next */
     thread_times_since(&burst->thread, &burst->earlier);
 }
 
 /* A reading that comes late makes its interval longer, and moves the next one: two at once would
  * say nothing. */
-bool burst_turn(struct packer *packer, struct step *step, struct burst *burst)
+bool burst_turn(const struct packer *packer, struct step *step, struct burst *burst)
 {
     struct counters_sample now;
 
@@ -109,7 +111,7 @@ bool burst_turn(struct packer *packer, struct step *step, struct burst *burst)
 
 void burst_end(const struct packer *packer, struct burst *burst)
 {
-    thread_times_forget(counters_locks(packer->counters), &burst->earlier);
+    thread_times_forget(counters_locks(packer->state->counters), &burst->earlier);
     thread_list_free(&burst->earlier);
     thread_list_free(&burst->thread);
     burst->running = false;

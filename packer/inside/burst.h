@@ -48,12 +48,12 @@ struct burst { /* all zero: none */
 double burst_interval_s(const struct burst_plan *plan, double threads_s);
 
 /* Begins one, with its first reading. Nothing begins where nothing is counted of the step yet. */
-void burst_begin(struct packer *packer, struct step *step, struct burst *burst,
+void burst_begin(const struct packer *packer, struct step *step, struct burst *burst,
                  const struct burst_plan *plan);
 
 /* Takes the next reading, if it is due. Returns true when that was the last one. A step that cannot
  * be read any more ends its burst without that. */
-bool burst_turn(struct packer *packer, struct step *step, struct burst *burst);
+bool burst_turn(const struct packer *packer, struct step *step, struct burst *burst);
 
 /* Nothing of it is needed any more: what it holds is given back. */
 void burst_end(const struct packer *packer, struct burst *burst);

@@ -20,13 +20,14 @@
 
 static void path_of(const struct packer *packer, struct wire_step_id id, char path[PATH_MAX + 64])
 {
-    snprintf(path, PATH_MAX + 64, "%s/" NAME "%u.%u", packer->conf.state_dir, id.job, id.step);
+    snprintf(path, PATH_MAX + 64, "%s/" NAME "%u.%u", packer->world.conf.state_dir, id.job,
+             id.step);
 }
 
 /* ---- there ---- */
 
 /* The file and the journal know that pages are dealt before one is. */
-static int begin(struct packer *packer, struct step *step, struct berth_error *err)
+static int begin(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct step_deal *deal = &step->inside.deal;
     char path[PATH_MAX + 64];
@@ -47,7 +48,7 @@ static int begin(struct packer *packer, struct step *step, struct berth_error *e
     return -1;
 }
 
-static int deal_over(struct packer *packer, struct step *step, const struct cpus *nodes,
+static int deal_over(const struct packer *packer, struct step *step, const struct cpus *nodes,
                      struct berth_error *err)
 {
     struct step_deal *deal = &step->inside.deal;
@@ -76,7 +77,7 @@ bool deal_can(const struct packer *packer, const struct step *step)
     struct cpus nodes;
 
     nodes_of(step, &nodes);
-    return packer->mover && cpus_count(&nodes) > 1;
+    return packer->state->mover && cpus_count(&nodes) > 1;
 }
 
 bool deal_is_out(const struct step *step)
@@ -84,7 +85,7 @@ bool deal_is_out(const struct step *step)
     return step->inside.deal.dealt && !step->inside.deal.returning;
 }
 
-int deal_out(struct packer *packer, struct step *step, struct berth_error *err)
+int deal_out(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct cpus nodes;
 
@@ -108,7 +109,7 @@ static void say(struct step *step, const char *why)
              step->request.id.step, deal->why);
 }
 
-static int send_back(struct packer *packer, struct step *step, struct berth_error *err)
+static int send_back(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct step_deal *deal = &step->inside.deal;
     char path[PATH_MAX + 64];
@@ -117,7 +118,7 @@ static int send_back(struct packer *packer, struct step *step, struct berth_erro
     path_of(packer, step->request.id, path);
     if (!deal->origin && !(deal->origin = memory_origin_open(path, err)))
         return berth_error_before(err, "where it was is not known: ");
-    if (!packer->mover)
+    if (!packer->state->mover)
         return berth_error_set(err, "memory_rate of berth.conf is 0, or one node is left");
     nodes_of(step, &nodes);
     if (deal_job_put(packer, step, MEMORY_BACK, &nodes) < 0)
@@ -126,7 +127,7 @@ static int send_back(struct packer *packer, struct step *step, struct berth_erro
     return 0;
 }
 
-static void try_back(struct packer *packer, struct step *step)
+static void try_back(const struct packer *packer, struct step *step)
 {
     struct step_deal *deal = &step->inside.deal;
     struct berth_error err;
@@ -137,14 +138,14 @@ static void try_back(struct packer *packer, struct step *step)
         say(step, err.text);
 }
 
-void deal_back(struct packer *packer, struct step *step)
+void deal_back(const struct packer *packer, struct step *step)
 {
     if (deal_is_out(step))
         try_back(packer, step);
 }
 
 /* All pages are where they were. */
-static void is_back(struct packer *packer, struct step *step)
+static void is_back(const struct packer *packer, struct step *step)
 {
     struct step_deal *deal = &step->inside.deal;
     char path[PATH_MAX + 64];
@@ -166,18 +167,19 @@ bool deal_moves(const struct packer *packer, const struct step *step)
     struct memory_progress progress;
     bool running = false;
 
-    return packer->mover &&
-           memory_mover_look(packer->mover, step->request.id, &progress, &running) && running;
+    return packer->state->mover &&
+           memory_mover_look(packer->state->mover, step->request.id, &progress, &running) &&
+           running;
 }
 
 /* Takes in what has become of the job that was given. */
-static void take_progress(struct packer *packer, struct step *step)
+static void take_progress(const struct packer *packer, struct step *step)
 {
     struct step_deal *deal = &step->inside.deal;
     struct memory_progress progress;
 
     if (!deal->running ||
-        !memory_mover_look(packer->mover, step->request.id, &progress, &deal->running) ||
+        !memory_mover_look(packer->state->mover, step->request.id, &progress, &deal->running) ||
         deal->running)
         return;
     if (!deal->returning)
@@ -195,7 +197,7 @@ static bool has_moved(const struct step *step, struct cpus *nodes)
     return step_movable(step) && !cpus_empty(nodes) && !cpus_equal(nodes, &step->inside.deal.over);
 }
 
-static void follow(struct packer *packer, struct step *step)
+static void follow(const struct packer *packer, struct step *step)
 {
     struct berth_error err;
     struct cpus nodes;
@@ -205,7 +207,7 @@ static void follow(struct packer *packer, struct step *step)
                   step->request.id.job, step->request.id.step, err.text);
 }
 
-void deal_turn(struct packer *packer, struct step *step)
+void deal_turn(const struct packer *packer, struct step *step)
 {
     struct step_deal *deal = &step->inside.deal;
 
@@ -235,35 +237,35 @@ void deal_explain(const struct step *step, struct json_object *object)
 /* ---- ends ---- */
 
 /* Waits for one step, until that time (CLOCK_MONOTONIC, in seconds). */
-static void wait_for(struct packer *packer, struct step *step, double until_s)
+static void wait_for(const struct packer *packer, struct step *step, double until_s)
 {
     struct step_deal *deal = &step->inside.deal;
     struct memory_progress progress = {.bytes = NAN};
     bool running;
 
-    memory_mover_wait(packer->mover, step->request.id, until_s);
+    memory_mover_wait(packer->state->mover, step->request.id, until_s);
     take_progress(packer, step);
     if (!deal->running)
         return;
-    memory_mover_look(packer->mover, step->request.id, &progress, &running);
+    memory_mover_look(packer->state->mover, step->request.id, &progress, &running);
     log_warn(
         "step %u.%u: %.0f MiB of its memory were put back in time; the rest stays as berth has "
         "dealt it until there is a berthd again",
         step->request.id.job, step->request.id.step, progress.moved / (1 << 20));
 }
 
-void deal_stop(struct packer *packer, double patience_s)
+void deal_stop(const struct packer *packer, double patience_s)
 {
     double until_s = clock_s() + patience_s;
     struct step *step;
 
-    if (!packer->mover)
+    if (!packer->state->mover)
         return;
-    memory_mover_pace(packer->mover, INFINITY);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    memory_mover_pace(packer->state->mover, INFINITY);
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (!step->inside.deal.dealt)
-        memory_mover_drop(packer->mover, step->request.id); /* it would not get there */
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+        memory_mover_drop(packer->state->mover, step->request.id); /* it would not get there */
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->inside.deal.running)
         wait_for(packer, step, until_s);
 }
@@ -292,7 +294,7 @@ static bool is_left_over(const char *name, const void *arg)
 
     if (sscanf(name, NAME "%u.%u%n", &id.job, &id.step, &length) != 2 || name[length])
         return false;
-    step = registry_find(&packer->steps, id);
+    step = registry_find(packer->steps, id);
     if (!step)
         log_warn("step %u.%u: the journal does not know it: if it runs, its memory may stay as "
                  "berth has dealt it",
@@ -302,5 +304,5 @@ static bool is_left_over(const char *name, const void *arg)
 
 void deal_clean(const struct packer *packer)
 {
-    file_sweep(packer->conf.state_dir, is_left_over, packer);
+    file_sweep(packer->world.conf.state_dir, is_left_over, packer);
 }

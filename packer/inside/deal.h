@@ -23,15 +23,15 @@ bool deal_is_out(const struct step *step);
 
 /* Has the step's pages dealt over the nodes of its cores. Nothing where they are already, there is
  * one node only, or nothing on this node can move them. 0, or -1 and err. */
-int deal_out(struct packer *packer, struct step *step, struct berth_error *err);
+int deal_out(const struct packer *packer, struct step *step, struct berth_error *err);
 
 /* Has them put back to where they were, if they are dealt. Why that cannot be is logged, and tried
  * again by deal_turn(). */
-void deal_back(struct packer *packer, struct step *step);
+void deal_back(const struct packer *packer, struct step *step);
 
 /* Takes in how far the pages are. Those of a step that has moved are dealt over its new nodes, even
  * if that is one. To be called now and then. */
-void deal_turn(struct packer *packer, struct step *step);
+void deal_turn(const struct packer *packer, struct step *step);
 
 /* Says whether pages of the step are on their way. */
 bool deal_moves(const struct packer *packer, const struct step *step);
@@ -44,7 +44,7 @@ void deal_explain(const struct step *step, struct json_object *object);
 
 /* berthd stops, after deal_back() of all steps: waits until all pages are back, patience_s seconds
  * at most, as fast as it goes, and logs what is not. */
-void deal_stop(struct packer *packer, double patience_s);
+void deal_stop(const struct packer *packer, double patience_s);
 
 /* The step is over: what is kept of its memory goes. */
 void deal_end(const struct packer *packer, struct step *step);

@@ -24,7 +24,7 @@ static void dealt_free(void *arg)
 }
 
 /* NULL for want of memory. */
-static struct dealt_step *dealt_new(struct packer *packer, const struct step *step,
+static struct dealt_step *dealt_new(const struct packer *packer, const struct step *step,
                                     const struct cpus *nodes)
 {
     struct dealt_step *dealt = calloc(1, sizeof(*dealt));
@@ -37,7 +37,7 @@ static struct dealt_step *dealt_new(struct packer *packer, const struct step *st
     }
     for (size_t i = 0; i < step->body.ntasks; i++)
         task[i] = step->body.task[i];
-    *dealt = (struct dealt_step){&packer->enforce, step->body, *nodes};
+    *dealt = (struct dealt_step){packer->world.enforce, step->body, *nodes};
     dealt->body.task = task;
     return dealt;
 }
@@ -66,7 +66,7 @@ static int find_processes(void *arg, struct memory_job *job)
     return job->process ? 0 : -1;
 }
 
-int deal_job_put(struct packer *packer, const struct step *step, enum memory_way way,
+int deal_job_put(const struct packer *packer, const struct step *step, enum memory_way way,
                  const struct cpus *to)
 {
     struct dealt_step *dealt = dealt_new(packer, step, to);
@@ -76,7 +76,7 @@ int deal_job_put(struct packer *packer, const struct step *step, enum memory_way
 
     if (!dealt)
         return -1;
-    topo_nodes_of(packer->topo, &packer->topo->cpus, &job.from);
+    topo_nodes_of(packer->world.topo, &packer->world.topo->cpus, &job.from);
     job.origin = memory_origin_hold(step->inside.deal.origin);
-    return memory_mover_put(packer->mover, &job, &finder);
+    return memory_mover_put(packer->state->mover, &job, &finder);
 }

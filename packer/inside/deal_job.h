@@ -10,7 +10,7 @@
  * origin. `to` is where the step stands, in both cases. There must be a mover. 0, or -1 with
  * ENOMEM.
  */
-int deal_job_put(struct packer *packer, const struct step *step, enum memory_way way,
+int deal_job_put(const struct packer *packer, const struct step *step, enum memory_way way,
                  const struct cpus *to);
 
 #endif

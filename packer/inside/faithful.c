@@ -23,7 +23,7 @@ static bool asked(const struct step *step)
 
 static bool can(const struct packer *packer, enum counter counter)
 {
-    return counters_can(packer->counters) & 1u << counter;
+    return counters_can(packer->state->counters) & 1u << counter;
 }
 
 static const char *lacks(const struct packer *packer)
@@ -86,7 +86,7 @@ static bool decide(struct inside_run *run)
     return faithful_take(&run->faithful.model, run->faithful.miss_ratio, run->faithful.lock);
 }
 
-static int enact(struct packer *packer, struct step *step, struct berth_error *err)
+static int enact(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     return inside_slice(packer, step, step->inside.run->faithful.model.quantum_ms, err);
 }

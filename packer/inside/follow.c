@@ -17,7 +17,7 @@ static bool asked(const struct step *step)
 }
 
 /* What processes say of their regions is wanted from the first one on. */
-static int begin(struct packer *packer, struct step *step, struct berth_error *err)
+static int begin(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     (void)packer;
     return step_page_switch(step->inside.run->page, RT_THREADS, true, err);
@@ -39,7 +39,7 @@ static bool decide(struct inside_run *run)
     return run->follow.threads != step_page_told(run->page);
 }
 
-static int enact(struct packer *packer, struct step *step, struct berth_error *err)
+static int enact(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     const struct inside_run *run = step->inside.run;
 
@@ -47,7 +47,7 @@ static int enact(struct packer *packer, struct step *step, struct berth_error *e
     return step_page_tell(run->page, run->follow.threads, err);
 }
 
-static int undo(struct packer *packer, struct step *step, struct berth_error *err)
+static int undo(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct step_page *opened = NULL, *page;
     int rc = 0;

@@ -115,7 +115,7 @@ static int free_thread(const struct back *back, const struct cpus *to, pid_t tid
         back->keep(back->step, tid, at))
         return 0;
     if (enforce_set_thread(tid, to, err) < 0)
-        return enforce_exiting(&back->packer->root, tid) ? 0 : -1;
+        return enforce_exiting(&back->packer->world.root, tid) ? 0 : -1;
     return 1;
 }
 
@@ -123,7 +123,7 @@ static int free_thread(const struct back *back, const struct cpus *to, pid_t tid
 static int free_process(const struct back *back, const struct cpus *to, pid_t pid,
                         struct berth_error *err)
 {
-    const struct rootfs *root = &back->packer->root;
+    const struct rootfs *root = &back->packer->world.root;
     char path[64], **thread;
     int freed = 0, rc = 0;
 
@@ -143,7 +143,7 @@ static void stand_of(const struct packer *packer, const struct step *step, size_
 {
     *cpus = step->body.task[task].cpus;
     if (step_movable(step) && !step->enacted.away)
-        stand_image(packer, &packer->pool, &step->body.task[task].use, cpus);
+        stand_image(packer, packer->pool, &step->body.task[task].use, cpus);
 }
 
 static void stand_of_all(const struct packer *packer, const struct step *step, struct cpus *all)
@@ -170,10 +170,10 @@ static int free_task(const struct packer *packer, const struct step *step, group
 
     stand_of_all(packer, step, &all);
     stand_of(packer, step, task, &its);
-    groups_cut(packer->topo, &its, groups_by_cache(packer->topo, &all), &groups);
+    groups_cut(packer->world.topo, &its, groups_by_cache(packer->world.topo, &all), &groups);
     if (groups.n < 2)
         return 0;
-    process_table_open(&table, &packer->root);
+    process_table_open(&table, &packer->world.root);
     for (size_t i = 0; rc >= 0 && i < n; i++) {
         long of = enforce_task_of(&table, &step->body, pid[i]);
 
@@ -188,7 +188,7 @@ static int free_task(const struct packer *packer, const struct step *step, group
 
 /* A thread that is made meanwhile has the affinity of who made it: it goes on until nobody had to
  * be changed. */
-int groups_undo(struct packer *packer, const struct step *step, groups_keep *keep,
+int groups_undo(const struct packer *packer, const struct step *step, groups_keep *keep,
                 struct berth_error *err)
 {
     if (step->request.pin == WIRE_PIN_ENVIRONMENT)
@@ -198,7 +198,7 @@ int groups_undo(struct packer *packer, const struct step *step, groups_keep *kee
         size_t n = 0;
         int rc = 0, freed = 0;
 
-        if (enforce_step_pids(&packer->enforce, &step->body, &pid, &n) < 0)
+        if (enforce_step_pids(packer->world.enforce, &step->body, &pid, &n) < 0)
             return berth_error_set(err, "its processes cannot be listed: %s", strerror(errno));
         for (size_t task = 0; rc >= 0 && task < step->body.ntasks; task++) {
             rc = free_task(packer, step, keep, task, n, pid, err);

@@ -47,7 +47,7 @@ typedef bool groups_keep(const struct step *step, pid_t tid, size_t group);
 
 /* Gives every thread of the step that stands on exactly one group its task's CPUs, but those that
  * `keep` names, or OpenMP has bound. 0, or -1 and err: some may stand there still. */
-int groups_undo(struct packer *packer, const struct step *step, groups_keep *keep,
+int groups_undo(const struct packer *packer, const struct step *step, groups_keep *keep,
                 struct berth_error *err);
 
 #endif

@@ -62,7 +62,7 @@ static void account(struct step *step)
 }
 
 /* What fails is tried again at each turn, and said once. */
-static void undo(struct packer *packer, struct step *step, enum step_policy i)
+static void undo(const struct packer *packer, struct step *step, enum step_policy i)
 {
     struct step_inside *inside = &step->inside;
     struct berth_error err;
@@ -79,7 +79,8 @@ static void undo(struct packer *packer, struct step *step, enum step_policy i)
     inside->undo_failed |= 1u << i;
 }
 
-static void give_up(struct packer *packer, struct step *step, enum step_policy i, const char *why)
+static void give_up(const struct packer *packer, struct step *step, enum step_policy i,
+                    const char *why)
 {
     struct inside_run *run = step->inside.run;
 
@@ -91,7 +92,7 @@ static void give_up(struct packer *packer, struct step *step, enum step_policy i
 
 /* Has the policy change what it has decided. It counts as in effect before: so the journal, which
  * is written first, has it. */
-static void enact(struct packer *packer, struct step *step, enum step_policy i)
+static void enact(const struct packer *packer, struct step *step, enum step_policy i)
 {
     struct step_inside *inside = &step->inside;
     double now_s = clock_s();
@@ -108,7 +109,7 @@ static void enact(struct packer *packer, struct step *step, enum step_policy i)
 }
 
 /* There is a new window, or a burst: what follows from it. */
-static void take(struct packer *packer, struct step *step, enum step_policy i)
+static void take(const struct packer *packer, struct step *step, enum step_policy i)
 {
     struct inside_run *run = step->inside.run;
 
@@ -118,7 +119,7 @@ static void take(struct packer *packer, struct step *step, enum step_policy i)
 
 /* Lets a policy take its turn in the burst that it has of a step, or wants. Returns the seconds
  * until the next one, < 0: it wants none. */
-static double burst_of_policy(struct packer *packer, struct step *step, enum step_policy i)
+static double burst_of_policy(const struct packer *packer, struct step *step, enum step_policy i)
 {
     const struct inside_policy *policy = inside_policies[i];
     struct inside_run *run = step->inside.run;
@@ -145,15 +146,15 @@ static double burst_of_policy(struct packer *packer, struct step *step, enum ste
     return burst->running ? burst_due(burst) : policy->plan.interval_s;
 }
 
-static void begin_turn(struct packer *packer)
+static void begin_turn(const struct packer *packer)
 {
-    if (packer->enforce.paced)
-        enforce_pace(&packer->enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
+    if (packer->world.enforce->paced)
+        enforce_pace(packer->world.enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
 }
 
 /* Goes on with what was begun. What cannot be given is taken back; what cannot be taken back is
  * tried again at the next turn. */
-static void slicing_turn(struct packer *packer, struct step *step)
+static void slicing_turn(const struct packer *packer, struct step *step)
 {
     struct inside_run *run = step->inside.run;
     struct berth_error err;
@@ -168,7 +169,7 @@ static void slicing_turn(struct packer *packer, struct step *step)
 }
 
 /* The seconds until one of the step's bursts wants a turn, or its threads do; < 0: nothing does. */
-static double bursts_of(struct packer *packer, struct step *step)
+static double bursts_of(const struct packer *packer, struct step *step)
 {
     double in_s = -1;
 
@@ -180,13 +181,13 @@ static double bursts_of(struct packer *packer, struct step *step)
     return step->inside.slicing ? 0 : in_s;
 }
 
-double inside_bursts(struct packer *packer)
+double inside_bursts(const struct packer *packer)
 {
     struct step *step;
     double in_s = -1;
 
     begin_turn(packer);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (step_movable(step))
             in_s = clock_sooner(in_s, bursts_of(packer, step));
@@ -197,7 +198,7 @@ double inside_bursts(struct packer *packer)
 /* ---- a step begins ---- */
 
 /* Has the page say what the policy begins with. 0, or -1 and err. */
-static int begin_page(struct packer *packer, struct step *step, enum step_policy i,
+static int begin_page(const struct packer *packer, struct step *step, enum step_policy i,
                       struct berth_error *err)
 {
     if (inside_page_open(packer, step, err) < 0)
@@ -206,7 +207,7 @@ static int begin_page(struct packer *packer, struct step *step, enum step_policy
 }
 
 /* What the step's tasks find when they start. */
-static void begin_all(struct packer *packer, struct step *step)
+static void begin_all(const struct packer *packer, struct step *step)
 {
     struct berth_error err;
 
@@ -223,12 +224,12 @@ static void begin_all(struct packer *packer, struct step *step)
     account(step);
 }
 
-void inside_begin(struct packer *packer, struct step *step)
+void inside_begin(const struct packer *packer, struct step *step)
 {
     inside_undo(packer, step);
     prefetch_settle(packer); /* others may stand elsewhere now */
     step->inside.slice_ms = NAN;
-    step->inside.mem_auto = step->request.options.mem_auto && packer->topo->nodes > 1;
+    step->inside.mem_auto = step->request.options.mem_auto && packer->world.topo->nodes > 1;
     if (!asks(step))
         return;
     if (step_is_shell(step))
@@ -241,7 +242,7 @@ void inside_begin(struct packer *packer, struct step *step)
         begin_all(packer, step);
 }
 
-void inside_resume(struct packer *packer)
+void inside_resume(const struct packer *packer)
 {
     deal_clean(packer);
     step_page_sweep(packer);
@@ -251,7 +252,7 @@ void inside_resume(struct packer *packer)
 /* ---- turns of a step ---- */
 
 /* What is asked for no more is taken back first: ADAPT has slices given, and not given any more. */
-static void turn_of(struct packer *packer, struct step *step, bool window)
+static void turn_of(const struct packer *packer, struct step *step, bool window)
 {
     const struct inside_run *run = step->inside.run;
     struct berth_error err;
@@ -272,7 +273,7 @@ static void turn_of(struct packer *packer, struct step *step, bool window)
 }
 
 /* A step that did not ask for anything may be given something later. */
-static struct inside_run *run_of(struct packer *packer, struct step *step)
+static struct inside_run *run_of(const struct packer *packer, struct step *step)
 {
     if (!step->inside.run && !step->inside.why && asks(step))
         inside_begin(packer, step);
@@ -280,21 +281,21 @@ static struct inside_run *run_of(struct packer *packer, struct step *step)
 }
 
 /* Tries again what could not be taken back. */
-static void undo_again(struct packer *packer, struct step *step)
+static void undo_again(const struct packer *packer, struct step *step)
 {
     for (enum step_policy i = 0; i < STEP_POLICIES; i++)
         if (step->inside.undo_failed & 1u << i)
             undo(packer, step, i);
 }
 
-bool inside_turn(struct packer *packer)
+bool inside_turn(const struct packer *packer)
 {
     struct step *step;
     bool more = false;
 
     begin_turn(packer);
     prefetch_settle(packer);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         deal_turn(packer, step);
         undo_again(packer, step);
@@ -311,14 +312,14 @@ bool inside_turn(struct packer *packer)
 
 /* ---- ends ---- */
 
-void inside_undo(struct packer *packer, struct step *step)
+void inside_undo(const struct packer *packer, struct step *step)
 {
     for (enum step_policy i = 0; i < STEP_POLICIES; i++)
         undo(packer, step, i);
     account(step);
 }
 
-void inside_stop(struct packer *packer)
+void inside_stop(const struct packer *packer)
 {
     prefetch_settle(packer);
     deal_stop(packer, INSIDE_STOP_S);
@@ -353,17 +354,17 @@ void inside_disown(struct step *step)
 
 /* What cannot be undone is tried once more: there is no turn after this one,
  * and so all of it is done in this one. */
-void inside_end(struct packer *packer, struct step *step)
+void inside_end(const struct packer *packer, struct step *step)
 {
-    bool paced = packer->enforce.paced;
+    bool paced = packer->world.enforce->paced;
 
-    enforce_pace(&packer->enforce, ENFORCE_ALL, 0);
+    enforce_pace(packer->world.enforce, ENFORCE_ALL, 0);
     for (enum step_policy i = 0; i < STEP_POLICIES; i++)
         if (!inside_policies[i]->ends_by_itself)
             undo(packer, step, i);
     undo_again(packer, step);
     if (paced)
-        enforce_pace(&packer->enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
+        enforce_pace(packer->world.enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
     close_all(packer, step, true);
     inside_disown(step);
     deal_end(packer, step);
@@ -381,28 +382,28 @@ const char *inside_page(const struct step *step)
 
 /* ---- the stage ---- */
 
-static int open_inside(struct packer *packer, struct berth_error *err)
+static int open_inside(const struct packer *packer, struct berth_error *err)
 {
     (void)err;
     prefetch_open(packer);
     return 0;
 }
 
-static void close_steps(struct packer *packer)
+static void close_steps(const struct packer *packer)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link) inside_close(packer, step);
-    registers_free(&packer->registers);
+    TAILQ_FOREACH(step, &packer->steps->live, link) inside_close(packer, step);
+    registers_free(&packer->state->registers);
 }
 
-static void end_inside(struct packer *packer, struct step *step, const struct wire_end *end)
+static void end_inside(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     (void)end;
     inside_end(packer, step);
 }
 
-static void policies_turn(struct packer *packer, struct turn *turn)
+static void policies_turn(const struct packer *packer, struct turn *turn)
 {
     turn->again |= inside_turn(packer);
 }

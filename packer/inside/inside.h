@@ -15,32 +15,32 @@
 #include "packer/steps/packer.h"
 
 /* berthd starts, and has read the journal. */
-void inside_resume(struct packer *packer);
+void inside_resume(const struct packer *packer);
 
 /* A step begins, or is adopted: then what a berthd before this one has changed is undone first. */
-void inside_begin(struct packer *packer, struct step *step);
+void inside_begin(const struct packer *packer, struct step *step);
 
 /* Looks after each step: takes in what was counted, decides, changes; undoes where berth has let go
  * of a step. To be called after each window. Returns whether there is more to do at once, which was
  * too much for one turn. */
-bool inside_turn(struct packer *packer);
+bool inside_turn(const struct packer *packer);
 
 /* Takes the readings of bursts that are due (inside/burst.h), and does what follows from them.
  * Returns the seconds until it is to be called again; < 0: no step needs that. To be called after
  * inside_turn(), too. */
-double inside_bursts(struct packer *packer);
+double inside_bursts(const struct packer *packer);
 
 /* Berth lets go of a live step, or stops: what was changed in it is undone. */
-void inside_undo(struct packer *packer, struct step *step);
+void inside_undo(const struct packer *packer, struct step *step);
 
 /* berthd stops, and all steps were undone: waits for what takes time, INSIDE_STOP_S at most, and
  * logs what is not undone by then. */
 #define INSIDE_STOP_S 10 /* ours */
-void inside_stop(struct packer *packer);
+void inside_stop(const struct packer *packer);
 
 /* The step is over: nothing of it is looked after any more. Its threads that run on, where its end
  * was only told or its slurmstepd is gone, get back what they had. What explain tells stays. */
-void inside_end(struct packer *packer, struct step *step);
+void inside_end(const struct packer *packer, struct step *step);
 
 /* What runs under the step's name is another one: nothing is to be taken back from its threads. */
 void inside_disown(struct step *step);

@@ -33,7 +33,7 @@ static bool is_wanted(const struct step *step, enum step_policy i)
 /* Returns why no step of this node can have the policy; NULL: one can. */
 static const char *node_refusal(const struct packer *packer, enum step_policy i)
 {
-    if (!packer->enforce.way->touches)
+    if (!packer->world.enforce->way->touches)
         return "nothing is changed on this node (enforcement=dryrun)";
     return inside_policies[i]->lacks ? inside_policies[i]->lacks(packer) : NULL;
 }
@@ -66,7 +66,7 @@ const char *inside_vain(const struct packer *packer, const struct step *step, si
 
 bool inside_about(const struct packer *packer, size_t i, struct inside_about *about)
 {
-    const struct conf *conf = &packer->conf;
+    const struct conf *conf = &packer->world.conf;
 
     if (i >= STEP_POLICIES)
         return false;

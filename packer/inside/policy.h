@@ -110,7 +110,7 @@ struct inside_policy {
     bool always; /* it takes its turn whether a window was counted or not */
     /* The page is there, before the tasks run; may be NULL. 0, or -1 and err: the step is left
      * alone. */
-    int (*begin)(struct packer *packer, struct step *step, struct berth_error *err);
+    int (*begin)(const struct packer *packer, struct step *step, struct berth_error *err);
     /* Where its burst is kept; what it is of; the seconds until the next burst is to begin, < 0:
      * none is. One with `always` takes a turn before it begins, too, and has what it is to be of
      * made so. */
@@ -122,12 +122,12 @@ struct inside_policy {
     /* Returns whether something else is to be in effect now. */
     bool (*decide)(struct inside_run *run);
     /* Makes it so. 0, or -1 and err: then undo is called, and the step is left alone. */
-    int (*enact)(struct packer *packer, struct step *step, struct berth_error *err);
+    int (*enact)(const struct packer *packer, struct step *step, struct berth_error *err);
     /* It need not be undone when the step ends: TRANQUIL's slices are, with FAITHFUL's, and pages,
      * which ADAPT deals, too, end with their processes. */
     bool ends_by_itself;
     /* Takes back what is in effect. 0, or -1 and err. */
-    int (*undo)(struct packer *packer, struct step *step, struct berth_error *err);
+    int (*undo)(const struct packer *packer, struct step *step, struct berth_error *err);
     /* Is something of what it has enacted in effect? */
     bool (*in_effect)(const struct step *step);
     /* Adds what is known to its object. */
@@ -168,22 +168,22 @@ void inside_page_close(const struct packer *packer, struct step *step, bool over
 
 /* Notes in the journal whether something of berth's may be in effect: flag is one of step->inside
  * that the journal has. 0, or -1 and err: the flag is as it was, to be tried again. */
-int inside_mark(struct packer *packer, struct step *step, bool *flag, bool to,
+int inside_mark(const struct packer *packer, struct step *step, bool *flag, bool to,
                 struct berth_error *err);
 
 /* Has the step berth's slices? */
 bool inside_is_sliced(const struct step *step);
 
 /* Gives all threads of the step a slice. Its journal says so before. 0, or -1 and err. */
-int inside_slice(struct packer *packer, struct step *step, unsigned slice_ms,
+int inside_slice(const struct packer *packer, struct step *step, unsigned slice_ms,
                  struct berth_error *err);
 
 /* Takes it back, where it was given. 0, or -1 and err: to be tried again. */
-int inside_unslice(struct packer *packer, struct step *step, struct berth_error *err);
+int inside_unslice(const struct packer *packer, struct step *step, struct berth_error *err);
 
 /* Both go as far as the pace allows (enforce_pace), and leave the rest, step->inside.slicing, for
  * later turns: goes on with it. 0: there is no more; 1: there is; -1 and err: it is given up. */
-int inside_slicing_turn(struct packer *packer, struct step *step, struct berth_error *err);
+int inside_slicing_turn(const struct packer *packer, struct step *step, struct berth_error *err);
 
 /* Leaves the rest undone. */
 void inside_slicing_drop(struct step *step);

@@ -27,12 +27,12 @@ static bool is_auto(const struct step *step)
 
 static const char *lacks(const struct packer *packer)
 {
-    return packer->prefetchers ? NULL : packer->prefetchers_why;
+    return packer->state->prefetchers ? NULL : packer->state->prefetchers_why;
 }
 
 static const char *refuse(const struct packer *packer, const struct step *step)
 {
-    if (is_auto(step) && (counters_can(packer->counters) & COUNTED) != COUNTED)
+    if (is_auto(step) && (counters_can(packer->state->counters) & COUNTED) != COUNTED)
         return "nothing counts instructions here";
     return NULL;
 }
@@ -69,7 +69,7 @@ static double due(const struct packer *packer, const struct step *step, struct i
         return -1;
     if (!counts || !counts->counters ||
         cpus_empty(&run->prefetch.own)) /* it starts up; no core is its */
-        return packer->conf.window_ms / 1e3;
+        return packer->world.conf.window_ms / 1e3;
     in_s = prefetch_due(model, counts->phase.number, clock_s());
     if (in_s != 0)
         return in_s;
@@ -129,7 +129,7 @@ static bool decide(struct inside_run *run)
 
 /* ---- the registers ---- */
 
-static int enact(struct packer *packer, struct step *step, struct berth_error *err)
+static int enact(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct inside_prefetch *prefetch = &step->inside.run->prefetch;
     int rc = prefetch_set(packer, step, wanted(step, &prefetch->model), err);
@@ -138,7 +138,7 @@ static int enact(struct packer *packer, struct step *step, struct berth_error *e
     return rc;
 }
 
-static int undo(struct packer *packer, struct step *step, struct berth_error *err)
+static int undo(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     (void)err;
     prefetch_give_back(packer, step);

@@ -8,12 +8,13 @@
 #include "packer/steps/journal.h"
 #include "packer/system/prefetchers.h"
 
-void prefetch_open(struct packer *packer)
+void prefetch_open(const struct packer *packer)
 {
     struct berth_error err;
 
-    if (prefetchers_find(&packer->devices, &packer->prefetchers, &err) < 0)
-        snprintf(packer->prefetchers_why, sizeof(packer->prefetchers_why), "%.255s", err.text);
+    if (prefetchers_find(&packer->world.devices, &packer->state->prefetchers, &err) < 0)
+        snprintf(packer->state->prefetchers_why, sizeof(packer->state->prefetchers_why), "%.255s",
+                 err.text);
 }
 
 /* ---- whose cores ---- */
@@ -32,7 +33,7 @@ static void others_of(const struct packer *packer, const struct step *step, stru
 
     cpus_zero(others);
     strangers_add_steps(packer, others);
-    TAILQ_FOREACH(other, &packer->steps.live, link)
+    TAILQ_FOREACH(other, &packer->steps->live, link)
     {
         if (!counts_beside(step, other))
             continue;
@@ -43,7 +44,7 @@ static void others_of(const struct packer *packer, const struct step *step, stru
 
 void prefetch_own(const struct packer *packer, const struct step *step, struct cpus *own)
 {
-    const struct topo *topo = packer->topo;
+    const struct topo *topo = packer->world.topo;
     struct cpus its, others;
 
     enforce_union(&step->body, ENFORCE_PLACE, &its);
@@ -73,7 +74,7 @@ static bool is_berths(const struct core_register *core, uint64_t value)
 
 bool prefetch_is(const struct packer *packer, const struct step *step, enum prefetch_want want)
 {
-    const struct registers *registers = &packer->registers;
+    const struct registers *registers = &packer->state->registers;
     size_t held = 0;
     struct cpus own;
 
@@ -102,12 +103,12 @@ static int give_back(const struct packer *packer, const struct core_register *co
 
     if (!core->changed)
         return 0;
-    if (prefetchers_get(&packer->devices, core->cpu, &now, err) < 0)
+    if (prefetchers_get(&packer->world.devices, core->cpu, &now, err) < 0)
         return -1;
     if (now == core->was)
         return 0;
     if (is_berths(core, now))
-        return prefetchers_put(&packer->devices, core->cpu, core->was, err);
+        return prefetchers_put(&packer->world.devices, core->cpu, core->was, err);
     log_warn("CPU %u: somebody else has switched its prefetchers (0x%llx, before berth 0x%llx): "
              "left as they are",
              core->cpu, (unsigned long long)now, (unsigned long long)core->was);
@@ -116,14 +117,14 @@ static int give_back(const struct packer *packer, const struct core_register *co
 
 /* Gives back the i-th register, and forgets it; one that cannot be is nobody's until it can.
  * Returns whether the journal is to forget it, too. */
-static bool drop(struct packer *packer, size_t i)
+static bool drop(const struct packer *packer, size_t i)
 {
-    struct core_register *core = &packer->registers.core[i];
+    struct core_register *core = &packer->state->registers.core[i];
     bool changed = core->changed;
     struct berth_error err;
 
     if (give_back(packer, core, &err) == 0) {
-        registers_drop(&packer->registers, core);
+        registers_drop(&packer->state->registers, core);
         return changed;
     }
     core->owner = 0;
@@ -134,7 +135,7 @@ static bool drop(struct packer *packer, size_t i)
 }
 
 /* Gives back those that `whose` says; the journal is told afterwards. */
-static void drop_all(struct packer *packer,
+static void drop_all(const struct packer *packer,
                      bool (*whose)(const struct packer *packer, const struct core_register *core,
                                    const struct step *step),
                      const struct step *step)
@@ -142,8 +143,8 @@ static void drop_all(struct packer *packer,
     struct berth_error err;
     bool told = false;
 
-    for (size_t i = packer->registers.n; i-- > 0;)
-        if (whose(packer, &packer->registers.core[i], step))
+    for (size_t i = packer->state->registers.n; i-- > 0;)
+        if (whose(packer, &packer->state->registers.core[i], step))
             told |= drop(packer, i);
     if (told && journal_registers(packer, &err) < 0)
         log_error("%s", err.text);
@@ -156,7 +157,7 @@ static bool is_of(const struct packer *packer, const struct core_register *core,
     return core->owner == step->serial;
 }
 
-void prefetch_give_back(struct packer *packer, const struct step *step)
+void prefetch_give_back(const struct packer *packer, const struct step *step)
 {
     drop_all(packer, is_of, step);
 }
@@ -167,14 +168,14 @@ static bool is_stale(const struct packer *packer, const struct core_register *co
 {
     struct cpus own;
 
-    step = core->owner ? registry_find_serial(&packer->steps, core->owner) : NULL;
+    step = core->owner ? registry_find_serial(packer->steps, core->owner) : NULL;
     if (!step || !step_movable(step))
         return true;
     prefetch_own(packer, step, &own);
     return !cpus_has(&own, core->cpu);
 }
 
-void prefetch_settle(struct packer *packer)
+void prefetch_settle(const struct packer *packer)
 {
     drop_all(packer, is_stale, NULL);
 }
@@ -182,32 +183,32 @@ void prefetch_settle(struct packer *packer)
 /* ---- switching ---- */
 
 /* Takes over the register of a core, as it is. */
-static int take(struct packer *packer, const struct step *step, uint32_t cpu,
+static int take(const struct packer *packer, const struct step *step, uint32_t cpu,
                 struct berth_error *err)
 {
-    struct core_register *core = registers_find(&packer->registers, cpu);
+    struct core_register *core = registers_find(&packer->state->registers, cpu);
     uint64_t now;
 
     if (core && core->owner == step->serial)
         return 0;
     if (core)
         return berth_error_set(err, "CPU %u: its prefetchers are not given back yet", cpu);
-    if (prefetchers_get(&packer->devices, cpu, &now, err) < 0)
+    if (prefetchers_get(&packer->world.devices, cpu, &now, err) < 0)
         return -1;
-    core = registers_add(&packer->registers, cpu);
+    core = registers_add(&packer->state->registers, cpu);
     if (!core)
         return berth_no_memory(err);
     core->was = core->holds = now;
-    core->mask = packer->prefetchers;
+    core->mask = packer->state->prefetchers;
     core->owner = step->serial;
     return 0;
 }
 
 /* Has the journal know of those that are to be changed, before one is. */
-static int announce(struct packer *packer, const struct step *step, enum prefetch_want want,
+static int announce(const struct packer *packer, const struct step *step, enum prefetch_want want,
                     struct berth_error *err)
 {
-    struct registers *registers = &packer->registers;
+    struct registers *registers = &packer->state->registers;
     bool more = false;
 
     for (size_t i = 0; i < registers->n; i++) {
@@ -228,23 +229,23 @@ static int put(const struct packer *packer, struct core_register *core, enum pre
 
     if (core->holds == value)
         return 0;
-    if (prefetchers_get(&packer->devices, core->cpu, &now, err) < 0)
+    if (prefetchers_get(&packer->world.devices, core->cpu, &now, err) < 0)
         return -1;
     if (now != core->holds)
         return berth_error_set(err, "CPU %u: somebody else has switched its prefetchers",
                                core->cpu);
     core->left = true; /* one that fails may have been written all the same */
-    if (prefetchers_put(&packer->devices, core->cpu, value, err) < 0)
+    if (prefetchers_put(&packer->world.devices, core->cpu, value, err) < 0)
         return -1;
     core->left = false;
     core->holds = value;
     return 0;
 }
 
-int prefetch_set(struct packer *packer, const struct step *step, enum prefetch_want want,
+int prefetch_set(const struct packer *packer, const struct step *step, enum prefetch_want want,
                  struct berth_error *err)
 {
-    struct registers *registers = &packer->registers;
+    struct registers *registers = &packer->state->registers;
     struct cpus own;
 
     prefetch_settle(packer);
@@ -267,8 +268,8 @@ size_t prefetch_switched(const struct packer *packer, const struct step *step)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < packer->registers.n; i++) {
-        const struct core_register *core = &packer->registers.core[i];
+    for (size_t i = 0; i < packer->state->registers.n; i++) {
+        const struct core_register *core = &packer->state->registers.core[i];
 
         n += core->owner == step->serial && core->holds != core->was;
     }

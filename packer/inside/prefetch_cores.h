@@ -14,8 +14,8 @@
 
 enum prefetch_want { PREFETCH_LEAVE, PREFETCH_SWITCH_ON, PREFETCH_SWITCH_OFF };
 
-/* Finds out whether this machine's prefetchers can be switched: packer->prefetchers. */
-void prefetch_open(struct packer *packer);
+/* Finds out whether this machine's prefetchers can be switched: packer->state->prefetchers. */
+void prefetch_open(const struct packer *packer);
 
 /* Finds the cores, by their first hardware threads, that the step has to itself. */
 void prefetch_own(const struct packer *packer, const struct step *step, struct cpus *own);
@@ -24,15 +24,15 @@ void prefetch_own(const struct packer *packer, const struct step *step, struct c
 bool prefetch_is(const struct packer *packer, const struct step *step, enum prefetch_want want);
 
 /* Makes them so. 0, or -1 and err: some may be, and prefetch_give_back() is right. */
-int prefetch_set(struct packer *packer, const struct step *step, enum prefetch_want want,
+int prefetch_set(const struct packer *packer, const struct step *step, enum prefetch_want want,
                  struct berth_error *err);
 
 /* Gives back all of the step's. What cannot be is logged, and tried again by prefetch_settle(). */
-void prefetch_give_back(struct packer *packer, const struct step *step);
+void prefetch_give_back(const struct packer *packer, const struct step *step);
 
 /* Gives back those of steps that have ended, are not placed any more or have left their cores, and
  * what could not be given back before. */
-void prefetch_settle(struct packer *packer);
+void prefetch_settle(const struct packer *packer);
 
 /* Counts the step's cores whose registers hold what berth has written. */
 size_t prefetch_switched(const struct packer *packer, const struct step *step);

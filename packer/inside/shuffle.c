@@ -47,9 +47,9 @@ static bool asked(const struct step *step)
 
 static const char *lacks(const struct packer *packer)
 {
-    if (packer->topo->packages < 2 && packer->topo->llcs < 2)
+    if (packer->world.topo->packages < 2 && packer->world.topo->llcs < 2)
         return "this node has one package, with one cache";
-    if (!counters_locks(packer->counters))
+    if (!counters_locks(packer->state->counters))
         return "the lock time of threads is not counted here (lock_time of berth.conf)";
     return NULL;
 }
@@ -66,7 +66,7 @@ static bool is_spread(const struct packer *packer, const struct step *step)
     struct cpus all;
 
     enforce_union(&step->body, ENFORCE_PLACE, &all);
-    groups_cut(packer->topo, &all, groups_by_cache(packer->topo, &all), &groups);
+    groups_cut(packer->world.topo, &all, groups_by_cache(packer->world.topo, &all), &groups);
     return groups.n > 1;
 }
 
@@ -102,7 +102,7 @@ static long *tell_tasks(const struct packer *packer, const struct step *step,
 
     if (!task)
         return NULL;
-    process_table_open(&table, &packer->root);
+    process_table_open(&table, &packer->world.root);
     for (size_t i = 0; i < list->n; i++)
         task[i] = i > 0 && list->thread[i].pid == list->thread[i - 1].pid
                       ? task[i - 1]
@@ -241,7 +241,8 @@ static bool deal_task(const struct packer *packer, const struct step *step, stru
     struct shuffle_packages packages;
     bool worth;
 
-    groups_cut(packer->topo, &step->body.task[deal->task].cpus, shuffle->caches, &deal->groups);
+    groups_cut(packer->world.topo, &step->body.task[deal->task].cpus, shuffle->caches,
+               &deal->groups);
     collect(deal, shuffle);
     packages = (struct shuffle_packages){deal->groups.n, deal->groups.cores,
                                          deal->groups.far ? deal->groups.distance : NULL};
@@ -294,7 +295,7 @@ static void begin_round(const struct packer *packer, const struct step *step,
     if (has_moved(step, shuffle))
         shuffle->ngiven = 0;
     enforce_union(&step->body, ENFORCE_PLACE, &shuffle->stand);
-    shuffle->caches = groups_by_cache(packer->topo, &shuffle->stand);
+    shuffle->caches = groups_by_cache(packer->world.topo, &shuffle->stand);
 }
 
 static void forget_moves(struct inside_shuffle *shuffle)
@@ -333,7 +334,7 @@ static bool decide(struct inside_run *run)
 /* ---- moving ---- */
 
 /* The journal knows before the first thread is bound. */
-static int begin(struct packer *packer, struct step *step, struct berth_error *err)
+static int begin(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     const struct inside_shuffle *shuffle = &step->inside.run->shuffle;
 
@@ -357,16 +358,17 @@ static int move_all(const struct packer *packer, const struct step *step,
         const struct shuffle_move *move = &shuffle->move[i];
 
         if (i == 0 || move->task != move[-1].task)
-            groups_cut(packer->topo, &step->body.task[move->task].cpus, shuffle->caches, &groups);
+            groups_cut(packer->world.topo, &step->body.task[move->task].cpus, shuffle->caches,
+                       &groups);
         to = move->to == SHUFFLE_NOWHERE ? &groups.all : &groups.cpus[move->to];
         if (enforce_set_thread(move->tid, to, err) < 0 &&
-            !enforce_exiting(&packer->root, move->tid))
+            !enforce_exiting(&packer->world.root, move->tid))
             return -1;
     }
     return 0;
 }
 
-static int enact(struct packer *packer, struct step *step, struct berth_error *err)
+static int enact(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct inside_shuffle *shuffle = &step->inside.run->shuffle;
     int rc = begin(packer, step, err);
@@ -389,7 +391,7 @@ static bool keep(const struct step *step, pid_t tid, size_t group)
     return run && !has_moved(step, &run->shuffle) && is_own(&run->shuffle, tid, group);
 }
 
-static int undo(struct packer *packer, struct step *step, struct berth_error *err)
+static int undo(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     if (!step->inside.shuffled)
         return 0;

@@ -13,7 +13,7 @@
 
 #define NS_PER_MS 1e6
 
-int inside_mark(struct packer *packer, struct step *step, bool *flag, bool to,
+int inside_mark(const struct packer *packer, struct step *step, bool *flag, bool to,
                 struct berth_error *err)
 {
     bool was = *flag;
@@ -25,10 +25,10 @@ int inside_mark(struct packer *packer, struct step *step, bool *flag, bool to,
     return -1;
 }
 
-static int list(struct packer *packer, const struct step *step, pid_t **pid, size_t *n,
+static int list(const struct packer *packer, const struct step *step, pid_t **pid, size_t *n,
                 struct berth_error *err)
 {
-    if (enforce_step_pids(&packer->enforce, &step->body, pid, n) == 0)
+    if (enforce_step_pids(packer->world.enforce, &step->body, pid, n) == 0)
         return 0;
     return berth_error_set(err, "its processes cannot be listed: %s", strerror(errno));
 }
@@ -74,7 +74,7 @@ static int begin(struct step *step, enum slices_do what, unsigned slice_ms, stru
     return 0;
 }
 
-static int begin_pass(struct packer *packer, const struct step *step,
+static int begin_pass(const struct packer *packer, const struct step *step,
                       struct inside_slicing *slicing, struct berth_error *err)
 {
     struct slices_known known = {slicing->base_ns, step->inside.given_ms};
@@ -91,7 +91,7 @@ static int begin_pass(struct packer *packer, const struct step *step,
 
 /* Notes that this slice is berth's, unless the program had it before. 0, or -1 and err: nothing is
  * noted. */
-static int note_slice(struct packer *packer, struct step *step, unsigned slice_ms,
+static int note_slice(const struct packer *packer, struct step *step, unsigned slice_ms,
                       struct berth_error *err)
 {
     struct step_inside *inside = &step->inside;
@@ -111,7 +111,7 @@ static int note_slice(struct packer *packer, struct step *step, unsigned slice_m
 }
 
 /* Notes that nobody has a slice of berth's any more. 0, or -1 and err: nothing is noted. */
-static int note_none(struct packer *packer, struct step *step, struct berth_error *err)
+static int note_none(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     const struct cpus before = step->inside.given_ms;
 
@@ -122,7 +122,7 @@ static int note_none(struct packer *packer, struct step *step, struct berth_erro
     return -1;
 }
 
-static int given(struct packer *packer, struct step *step, const struct slices_seen *seen,
+static int given(const struct packer *packer, struct step *step, const struct slices_seen *seen,
                  struct berth_error *err)
 {
     struct step_inside *inside = &step->inside;
@@ -142,7 +142,7 @@ static int given(struct packer *packer, struct step *step, const struct slices_s
 }
 
 /* A pass is over. The journal knows before the first thread is changed. */
-static int end_pass(struct packer *packer, struct step *step, const struct slices_seen *seen,
+static int end_pass(const struct packer *packer, struct step *step, const struct slices_seen *seen,
                     struct berth_error *err)
 {
     struct inside_slicing *slicing = step->inside.slicing;
@@ -161,7 +161,7 @@ static int end_pass(struct packer *packer, struct step *step, const struct slice
     return 0;
 }
 
-int inside_slicing_turn(struct packer *packer, struct step *step, struct berth_error *err)
+int inside_slicing_turn(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct slices_seen seen;
     int rc = 0;
@@ -172,7 +172,7 @@ int inside_slicing_turn(struct packer *packer, struct step *step, struct berth_e
         if (!slicing->pass)
             rc = begin_pass(packer, step, slicing, err);
         if (rc == 0)
-            rc = slices_pass_turn(&packer->enforce, slicing->pass, &seen, err);
+            rc = slices_pass_turn(packer->world.enforce, slicing->pass, &seen, err);
         if (rc == 0)
             rc = end_pass(packer, step, &seen, err);
     }
@@ -186,7 +186,7 @@ bool inside_is_sliced(const struct step *step)
     return step->inside.asked_ms > 0;
 }
 
-int inside_slice(struct packer *packer, struct step *step, unsigned slice_ms,
+int inside_slice(const struct packer *packer, struct step *step, unsigned slice_ms,
                  struct berth_error *err)
 {
     enum slices_do what = step->inside.sliced ? SLICES_GIVE : SLICES_LOOK;
@@ -200,7 +200,7 @@ int inside_slice(struct packer *packer, struct step *step, unsigned slice_ms,
     return inside_slicing_turn(packer, step, err) < 0 ? -1 : 0;
 }
 
-int inside_unslice(struct packer *packer, struct step *step, struct berth_error *err)
+int inside_unslice(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     const struct inside_slicing *slicing = step->inside.slicing;
 

@@ -301,7 +301,7 @@ int step_page_stand(struct step_page *page, const struct packer *packer, const s
         cpus_or(&cpus, &step->body.task[i].cpus);
     if (cpus_equal(&cpus, &page->stands))
         return 0;
-    n = fill_domains(packer->topo, &cpus, &domains);
+    n = fill_domains(packer->world.topo, &cpus, &domains);
     if (change(page, offsetof(struct rt_page, node), &domains, sizeof(domains), err) < 0)
         return -1;
     page->domains = n;
@@ -362,7 +362,7 @@ static bool is_left_over(const char *file, const void *arg)
     const struct step *step;
     char name[WIRE_STEP_NAME_MAX];
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         size_t length;
 

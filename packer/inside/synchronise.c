@@ -42,12 +42,14 @@ static void explain(const struct step *step, enum step_policy policy, struct jso
     {                                                                                              \
         return !step_page_has(run->page, feature);                                                 \
     }                                                                                              \
-    static int enact_##name(struct packer *packer, struct step *step, struct berth_error *err)     \
+    static int enact_##name(const struct packer *packer, struct step *step,                        \
+                            struct berth_error *err)                                               \
     {                                                                                              \
         (void)packer;                                                                              \
         return step_page_switch(step->inside.run->page, feature, true, err);                       \
     }                                                                                              \
-    static int undo_##name(struct packer *packer, struct step *step, struct berth_error *err)      \
+    static int undo_##name(const struct packer *packer, struct step *step,                         \
+                           struct berth_error *err)                                                \
     {                                                                                              \
         return asked_##name(step) ? inside_page_turn_off(packer, step, feature, err) : 0;          \
     }                                                                                              \

@@ -37,9 +37,9 @@ static bool asked(const struct step *step)
 
 static const char *lacks(const struct packer *packer)
 {
-    if (!packer->board)
+    if (!packer->state->board)
         return "there is no blackboard (blackboard of berth.conf)";
-    if (!board_has_states(packer->board))
+    if (!board_has_states(packer->state->board))
         return "it is not known here from when on memory is saturated (berthctl doctor)";
     return NULL;
 }
@@ -52,7 +52,7 @@ static int link_board(const struct packer *packer, const struct step_page *page)
     char folder[PATH_MAX];
 
     memcpy(folder, step_page_path(page), strlen(step_page_path(page)) + 1);
-    snprintf(target, sizeof(target), "%s/" BOARD_FILE, packer->conf.state_dir);
+    snprintf(target, sizeof(target), "%s/" BOARD_FILE, packer->world.conf.state_dir);
     if (snprintf(path, sizeof(path), "%s/" BOARD_FILE, dirname(folder)) >= (int)sizeof(path)) {
         errno = ENAMETOOLONG;
         return -1;
@@ -65,12 +65,12 @@ static int link_board(const struct packer *packer, const struct step_page *page)
 
 static uint32_t hold_of(const struct packer *packer, const struct step *step)
 {
-    uint64_t all = modes[step->request.options.throttle].hold, done = packer->conf.rcr_hold;
+    uint64_t all = modes[step->request.options.throttle].hold, done = packer->world.conf.rcr_hold;
 
     return all > done ? (uint32_t)(all - done + 1) : 1;
 }
 
-static int begin(struct packer *packer, struct step *step, struct berth_error *err)
+static int begin(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     if (link_board(packer, step->inside.run->page) < 0)
         return berth_error_set(err, "%s cannot be made: %s", BOARD_FILE, strerror(errno));
@@ -88,7 +88,7 @@ static bool decide(struct inside_run *run)
     return !step_page_has(run->page, RT_THROTTLE);
 }
 
-static int enact(struct packer *packer, struct step *step, struct berth_error *err)
+static int enact(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct inside_run *run = step->inside.run;
 
@@ -99,7 +99,7 @@ static int enact(struct packer *packer, struct step *step, struct berth_error *e
     return step_page_switch(run->page, RT_THROTTLE, true, err);
 }
 
-static int undo(struct packer *packer, struct step *step, struct berth_error *err)
+static int undo(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     return asked(step) ? inside_page_turn_off(packer, step, RT_THROTTLE, err) : 0;
 }

@@ -24,7 +24,7 @@ static bool asked(const struct step *step)
 
 static const char *lacks(const struct packer *packer)
 {
-    uint32_t can = counters_can(packer->counters);
+    uint32_t can = counters_can(packer->state->counters);
 
     if (!(can & (1u << COUNTER_INVOLUNTARY | 1u << COUNTER_LLC_MISSES)))
         return "neither cache misses nor context switches are counted here";
@@ -51,7 +51,7 @@ static double due(const struct packer *packer, const struct step *step, struct i
     if (deal_moves(packer, step))
         due_s = tranquil->settled_s = clock_s() + SETTLE_S;
     if (tranquil->model.state != TRANQUIL_TRIAL)
-        due_s = fmax(due_s, began_s + (double)packer->conf.tranquil_pass_ms / 1e3);
+        due_s = fmax(due_s, began_s + (double)packer->world.conf.tranquil_pass_ms / 1e3);
     return fmax(due_s - clock_s(), 0);
 }
 
@@ -69,7 +69,7 @@ static struct tranquil_burst seen_in(const struct burst *burst)
 
 static bool sample(const struct packer *packer, const struct step *step, struct inside_run *run)
 {
-    const struct tranquil_rules rules = {.miss = packer->conf.tranquil_miss_pmi};
+    const struct tranquil_rules rules = {.miss = packer->world.conf.tranquil_miss_pmi};
     struct inside_tranquil *tranquil = &run->tranquil;
     struct tranquil_burst seen = seen_in(&tranquil->burst);
 
@@ -85,7 +85,7 @@ static bool decide(struct inside_run *run)
     return run->tranquil.changed;
 }
 
-static int enact(struct packer *packer, struct step *step, struct berth_error *err)
+static int enact(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct inside_tranquil *tranquil = &step->inside.run->tranquil;
     const struct tranquil_policy *policy = &tranquil->model.policy;
@@ -99,7 +99,7 @@ static int enact(struct packer *packer, struct step *step, struct berth_error *e
                             : inside_unslice(packer, step, err);
 }
 
-static int undo(struct packer *packer, struct step *step, struct berth_error *err)
+static int undo(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     deal_back(packer, step);
     return inside_unslice(packer, step, err);

@@ -86,7 +86,7 @@ static void add_step(const struct topo *topo, const struct step *step, size_t *c
 
 static void fill(const struct packer *packer, struct cache *cache, size_t *cores_on)
 {
-    const struct topo *topo = packer->topo;
+    const struct topo *topo = packer->world.topo;
     struct cpus held = {0};
     const struct step *step;
 
@@ -95,7 +95,7 @@ static void fill(const struct packer *packer, struct cache *cache, size_t *cores
         snprintf(cache[i].number, sizeof(cache[i].number), "%zu", i);
         snprintf(cache[i].package, sizeof(cache[i].package), "%zu", topo->llc[i].package);
     }
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     add_step(topo, step, cores_on, cache, &held);
     for (size_t core = 0; core < topo->cores; core++) {
         cache[topo->core[core].llc].cores++;
@@ -106,7 +106,7 @@ static void fill(const struct packer *packer, struct cache *cache, size_t *cores
 static double value_of(const struct packer *packer, size_t i, const struct cache *cache,
                        enum metrics_id id)
 {
-    size_t size_bytes = packer->topo->llc[i].size_bytes;
+    size_t size_bytes = packer->world.topo->llc[i].size_bytes;
 
     switch (id) {
     case METRICS_CACHE_SIZE:
@@ -135,7 +135,7 @@ static void add_tasks(struct metrics_text *text, const struct cache *cache)
 
 void metrics_caches(const struct packer *packer, struct metrics_text *text)
 {
-    size_t llcs = packer->topo->llcs, *cores_on = calloc(llcs, sizeof(*cores_on));
+    size_t llcs = packer->world.topo->llcs, *cores_on = calloc(llcs, sizeof(*cores_on));
     struct cache *cache = calloc(llcs, sizeof(*cache));
 
     if (!cores_on || !cache) {

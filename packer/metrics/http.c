@@ -40,7 +40,7 @@ struct client {
 };
 
 struct metrics_http {
-    struct packer *packer;
+    const struct packer *packer;
     struct evhttp *http;
     struct evconnlistener *listener; /* evhttp's */
     struct event *watch;             /* of the clients, while there are some */
@@ -220,8 +220,8 @@ static int start(struct metrics_http *http, struct event_base *base, int fd)
     return 0;
 }
 
-int metrics_http_open(struct metrics_http **out, struct event_base *base, struct packer *packer,
-                      struct berth_error *err)
+int metrics_http_open(struct metrics_http **out, struct event_base *base,
+                      const struct packer *packer, struct berth_error *err)
 {
     struct metrics_address address;
     struct metrics_readers readers;
@@ -229,13 +229,13 @@ int metrics_http_open(struct metrics_http **out, struct event_base *base, struct
     int fd;
 
     *out = NULL;
-    if (metrics_address(packer->conf.metrics, &address, err) < 0)
+    if (metrics_address(packer->world.conf.metrics, &address, err) < 0)
         return -1;
     if (address.where == METRICS_OFF)
         return 0;
-    if (metrics_readers(&packer->conf, &readers, err) < 0)
+    if (metrics_readers(&packer->world.conf, &readers, err) < 0)
         return -1;
-    fd = metrics_listen(&address, &packer->conf, err);
+    fd = metrics_listen(&address, &packer->world.conf, err);
     if (fd < 0)
         return -1;
     http = calloc(1, sizeof(*http));
@@ -246,13 +246,14 @@ int metrics_http_open(struct metrics_http **out, struct event_base *base, struct
     http->packer = packer;
     http->with_steps = address.where == METRICS_UNIX || readers.everybody;
     if (address.where == METRICS_UNIX)
-        snprintf(http->path, sizeof(http->path), "%s", packer->conf.metrics + strlen("unix:"));
+        snprintf(http->path, sizeof(http->path), "%s",
+                 packer->world.conf.metrics + strlen("unix:"));
     *out = http;
     if (start(http, base, fd) == 0)
         return 0;
     metrics_http_close(http);
     *out = NULL;
-    return berth_error_set(err, "%s: cannot listen", packer->conf.metrics);
+    return berth_error_set(err, "%s: cannot listen", packer->world.conf.metrics);
 }
 
 void metrics_http_close(struct metrics_http *http)

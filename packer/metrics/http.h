@@ -19,9 +19,9 @@
 
 struct metrics_http;
 
-/* Listens where packer->conf.metrics says; *out is NULL where it is off. 0, or -1 and err. */
-int metrics_http_open(struct metrics_http **out, struct event_base *base, struct packer *packer,
-                      struct berth_error *err);
+/* Listens where packer->world.conf.metrics says; *out is NULL where it is off. 0, or -1 and err. */
+int metrics_http_open(struct metrics_http **out, struct event_base *base,
+                      const struct packer *packer, struct berth_error *err);
 void metrics_http_close(struct metrics_http *http); /* NULL is fine; removes a Unix socket */
 
 /* Returns the port that it listens on; 0: none. */

@@ -28,7 +28,7 @@ static void used_backends(const struct packer *packer, char *list, size_t size)
     size_t used = 0;
 
     list[0] = '\0';
-    for (size_t i = 0; used < size && counters_about(packer->counters, i, &about); i++)
+    for (size_t i = 0; used < size && counters_about(packer->state->counters, i, &about); i++)
         if (about.used)
             used += (size_t)snprintf(list + used, size - used, "%s%s", used ? "," : "", about.name);
 }
@@ -45,13 +45,13 @@ static void add_info(const struct packer *packer, struct metrics_text *text)
 {
     char counters[64];
     const struct metrics_label label[] = {
-        {"node", packer->node},
+        {"node", packer->state->node},
         {"version", PACKAGE_VERSION},
-        {"topology", packer->topo->name},
-        {"enforcement", packer->enforce.way->name},
+        {"topology", packer->world.topo->name},
+        {"enforcement", packer->world.enforce->way->name},
         {"counters", counters},
         {"idle_energy",
-         has_meters(packer) ? conf_idle_energy_name[packer->conf.idle_energy] : NULL}};
+         has_meters(packer) ? conf_idle_energy_name[packer->world.conf.idle_energy] : NULL}};
 
     used_backends(packer, counters, sizeof(counters));
     metrics_text_add(text, &metrics_family[METRICS_NODE], label, sizeof(label) / sizeof(label[0]),
@@ -63,7 +63,7 @@ static void add_states(const struct packer *packer, struct metrics_text *text)
     size_t count[STEP_STATES] = {0};
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     count[step->state]++;
     for (enum step_state state = STEP_NEW; state < STEP_ENDED; state++) {
         const struct metrics_label label = {"state", step_state_name[state]};
@@ -113,7 +113,7 @@ static void add_benefit(const struct packer *packer, struct metrics_text *text)
     static const char *const TABLE(why, PACKER_MISSED) = {ROW(PACKER_LATE) = "late",
                                                           ROW(PACKER_UNHEARD) = "unheard"};
     TABLE_COMPLETE(why);
-    const struct packer_tally *tally = &packer->tally;
+    const struct packer_tally *tally = &packer->state->tally;
 
     for (size_t i = 0; i < PACKER_MISSED; i++) {
         const struct metrics_label label = {"why", why[i]};
@@ -121,7 +121,7 @@ static void add_benefit(const struct packer *packer, struct metrics_text *text)
         metrics_text_add(text, &metrics_family[METRICS_FAILED_OPEN], &label, 1,
                          (double)tally->failed_open[i]);
     }
-    if (strcmp(packer->conf.ledger, "off") == 0) /* no slowdown is predicted of steps then */
+    if (strcmp(packer->world.conf.ledger, "off") == 0) /* no slowdown is predicted of steps then */
         return;
     for (size_t known = 0; known < 2; known++) {
         const struct metrics_label label = {"predicted", known ? "yes" : "no"};
@@ -140,7 +140,7 @@ static void add_benefit(const struct packer *packer, struct metrics_text *text)
 static void add_own(const struct packer *packer, struct metrics_text *text)
 {
     const struct metrics_label user = {"mode", "user"}, system = {"mode", "system"};
-    char *statm = rootfs_read(&packer->root, "/proc/self/statm");
+    char *statm = rootfs_read(&packer->world.root, "/proc/self/statm");
     struct rusage usage;
     unsigned long pages;
 
@@ -160,19 +160,19 @@ void metrics_node(const struct packer *packer, struct metrics_text *text)
     char why[256];
 
     add_info(packer, text);
-    add(text, METRICS_UPTIME, clock_s() - packer->started_mono_s);
-    add(text, METRICS_RELEASED, packer->steps.released);
+    add(text, METRICS_UPTIME, clock_s() - packer->world.started_mono_s);
+    add(text, METRICS_RELEASED, packer->steps->released);
     add_states(packer, text);
-    add(text, METRICS_CORES, (double)packer->topo->cores);
-    add(text, METRICS_POOL_CORES, (double)pool_count(&packer->pool));
-    add(text, METRICS_REGISTRATIONS, (double)packer->registrations);
-    add(text, METRICS_DECISIONS, (double)packer->decisions);
-    add(text, METRICS_MOVES, (double)packer->moves);
-    add(text, METRICS_FAILURES, (double)packer->failures);
+    add(text, METRICS_CORES, (double)packer->world.topo->cores);
+    add(text, METRICS_POOL_CORES, (double)pool_count(packer->pool));
+    add(text, METRICS_REGISTRATIONS, (double)packer->state->registrations);
+    add(text, METRICS_DECISIONS, (double)packer->state->decisions);
+    add(text, METRICS_MOVES, (double)packer->state->moves);
+    add(text, METRICS_FAILURES, (double)packer->state->failures);
     add_benefit(packer, text);
     add_own(packer, text);
-    if (packer->ledger)
-        add(text, METRICS_LEDGER_WAITING, (double)ledger_waiting(packer->ledger, why));
+    if (packer->state->ledger)
+        add(text, METRICS_LEDGER_WAITING, (double)ledger_waiting(packer->state->ledger, why));
 }
 
 /* ---- energy ---- */
@@ -216,7 +216,7 @@ void metrics_energy(const struct packer *packer, struct metrics_text *text)
     struct zone_labels labels;
     struct energy_zone zone;
 
-    for (size_t f = 0; packer->bill && f < sizeof(ids) / sizeof(ids[0]); f++)
+    for (size_t f = 0; packer->state->bill && f < sizeof(ids) / sizeof(ids[0]); f++)
         for (size_t i = 0; bill_zone(packer, i, &zone, &account); i++) {
             const struct metrics_family *family = &metrics_family[ids[f]];
 
@@ -234,12 +234,12 @@ void metrics_energy(const struct packer *packer, struct metrics_text *text)
 
 static void metrics_cores(const struct packer *packer, struct metrics_text *text)
 {
-    for (size_t i = 0; packer->temperatures && i < packer->topo->cores; i++) {
+    for (size_t i = 0; packer->state->temperatures && i < packer->world.topo->cores; i++) {
         struct temperature is;
         char cpu[24];
 
-        temperatures_read(packer->temperatures, i, &is);
-        snprintf(cpu, sizeof(cpu), "%zu", cpus_next(&packer->topo->core[i].cpus, 0));
+        temperatures_read(packer->state->temperatures, i, &is);
+        snprintf(cpu, sizeof(cpu), "%zu", cpus_next(&packer->world.topo->core[i].cpus, 0));
         if (!isnan(is.celsius))
             metrics_text_add(text, &metrics_family[METRICS_CELSIUS],
                              &(struct metrics_label){"cpu", cpu}, 1, is.celsius);

@@ -67,9 +67,9 @@ static void choose_all(const struct packer *packer, struct choice *choice)
     double since_s = clock_s() - METRICS_LINGER_S;
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     choose(choice, step);
-    TAILQ_FOREACH(step, &packer->steps.ended, link)
+    TAILQ_FOREACH(step, &packer->steps->ended, link)
     {
         if (step->ended_mono_s < since_s)
             break;
@@ -102,7 +102,7 @@ static size_t count_cores(const struct packer *packer, const struct step *step)
     struct cpus cpus, cores;
 
     enforce_union(&step->body, ENFORCE_PLACE, &cpus);
-    metrics_cores_of(packer->topo, &cpus, &cores);
+    metrics_cores_of(packer->world.topo, &cpus, &cores);
     return cpus_count(&cores);
 }
 
@@ -213,7 +213,7 @@ static void add_sample(const struct packer *packer, struct metrics_text *text,
 
 void metrics_steps(const struct packer *packer, struct metrics_text *text)
 {
-    struct choice choice = {.most = packer->conf.metrics_steps};
+    struct choice choice = {.most = packer->world.conf.metrics_steps};
 
     choice.shown = calloc(choice.most + 1, sizeof(*choice.shown));
     if (!choice.shown) {

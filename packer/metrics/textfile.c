@@ -17,7 +17,7 @@
 #include "packer/system/capabilities.h"
 
 struct metrics_textfile {
-    struct packer *packer; /* of the event loop */
+    const struct packer *packer; /* of the event loop */
     struct event *timer;
     char path[PATH_MAX];
     struct metrics_readers readers;
@@ -93,7 +93,7 @@ static void hand_over(struct metrics_textfile *file)
 static void on_time(evutil_socket_t fd, short what, void *arg)
 {
     struct metrics_textfile *file = arg;
-    uint64_t ms = file->packer->conf.metrics_interval_ms;
+    uint64_t ms = file->packer->world.conf.metrics_interval_ms;
     const struct timeval next = {.tv_sec = (time_t)(ms / 1000),
                                  .tv_usec = (suseconds_t)(ms % 1000 * 1000)};
 
@@ -102,7 +102,7 @@ static void on_time(evutil_socket_t fd, short what, void *arg)
     event_add(file->timer, &next);
 }
 
-static struct metrics_textfile *file_new(struct event_base *base, struct packer *packer)
+static struct metrics_textfile *file_new(struct event_base *base, const struct packer *packer)
 {
     struct metrics_textfile *file = calloc(1, sizeof(*file));
 
@@ -110,7 +110,7 @@ static struct metrics_textfile *file_new(struct event_base *base, struct packer 
         return NULL;
     file->packer = packer;
     file->timer = evtimer_new(base, on_time, file);
-    snprintf(file->path, sizeof(file->path), "%s", packer->conf.metrics_textfile);
+    snprintf(file->path, sizeof(file->path), "%s", packer->world.conf.metrics_textfile);
     return file;
 }
 
@@ -123,16 +123,16 @@ static void file_free(struct metrics_textfile *file)
 }
 
 int metrics_textfile_open(struct metrics_textfile **out, struct event_base *base,
-                          struct packer *packer, struct berth_error *err)
+                          const struct packer *packer, struct berth_error *err)
 {
     struct berth_error why = {"out of memory"};
     struct metrics_readers readers;
     struct metrics_textfile *file;
 
     *out = NULL;
-    if (!packer->conf.metrics_textfile[0])
+    if (!packer->world.conf.metrics_textfile[0])
         return 0;
-    if (metrics_readers(&packer->conf, &readers, err) < 0)
+    if (metrics_readers(&packer->world.conf, &readers, err) < 0)
         return -1;
     file = file_new(base, packer);
     if (!file)

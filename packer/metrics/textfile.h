@@ -16,7 +16,7 @@ struct metrics_textfile;
 /* Starts it; *out is NULL where conf.metrics_textfile is empty. The first page is handed to the
  * thread before this returns. 0, or -1 and err. */
 int metrics_textfile_open(struct metrics_textfile **out, struct event_base *base,
-                          struct packer *packer, struct berth_error *err);
+                          const struct packer *packer, struct berth_error *err);
 void metrics_textfile_close(struct metrics_textfile *file); /* NULL is fine; removes the file */
 
 #endif

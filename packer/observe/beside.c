@@ -47,7 +47,7 @@ static int add_stand(struct beside *beside, const struct step *step, size_t llc,
 /* Adds the caches that the step stands on, with its cores, each once. */
 static int add_step(struct beside *beside, const struct step *step)
 {
-    const struct topo *topo = beside->packer->topo;
+    const struct topo *topo = beside->packer->world.topo;
     size_t begin = beside->n, all = 0;
     struct cpus cpus;
 
@@ -70,7 +70,7 @@ static int add_step(struct beside *beside, const struct step *step)
 /* Sorts the stands by cache; those of a cache keep the order of the steps. */
 static int sort(struct beside *beside)
 {
-    size_t llcs = beside->packer->topo->llcs;
+    size_t llcs = beside->packer->world.topo->llcs;
     struct stand *sorted = malloc((beside->n + 1) * sizeof(*sorted));
 
     beside->first = calloc(llcs + 2, sizeof(*beside->first));
@@ -99,9 +99,9 @@ struct beside *beside_new(const struct packer *packer, const struct windows *win
         return NULL;
     beside->packer = packer;
     beside->windows = windows;
-    beside->begin = calloc(packer->steps.nlive + 1, sizeof(*beside->begin));
+    beside->begin = calloc(packer->steps->nlive + 1, sizeof(*beside->begin));
     whole = beside->begin;
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         whole = whole && (step_is_shell(step) || add_step(beside, step) == 0);
         if (whole)

@@ -61,7 +61,7 @@ static bool is_found(int found, const char *name, const struct profile *profile,
     return false;
 }
 
-void classify_profile(struct packer *packer, struct step *step)
+void classify_profile(const struct packer *packer, struct step *step)
 {
     const char *name = program_name(&step->request);
     struct profile best, distances;
@@ -102,7 +102,7 @@ static enum step_rung rung_of(const struct step *step, bool others_known)
 static void know(const struct packer *packer, struct step *step, bool others_known)
 {
     const struct program *program =
-        step->program == PROGRAM_NONE ? NULL : &packer->programs.program[step->program];
+        step->program == PROGRAM_NONE ? NULL : &packer->state->programs.program[step->program];
     struct step_knowledge *knowledge = &step->knowledge;
 
     knowledge->model = rung_of(step, others_known);
@@ -115,8 +115,8 @@ void classify_knowledge(const struct packer *packer)
     size_t known = 0;
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link) known += step->profile.known;
-    TAILQ_FOREACH(step, &packer->steps.live, link) know(packer, step, known > 0);
+    TAILQ_FOREACH(step, &packer->steps->live, link) known += step->profile.known;
+    TAILQ_FOREACH(step, &packer->steps->live, link) know(packer, step, known > 0);
 }
 
 static void describe_unprofiled(const struct packer *packer, struct step *step)
@@ -129,12 +129,12 @@ static void describe_unprofiled(const struct packer *packer, struct step *step)
     else
         snprintf(step->class.reason, sizeof(step->class.reason),
                  "no profile; ranked as if it had %g misses per million instructions",
-                 packer->conf.neutral_miss_pmi);
+                 packer->world.conf.neutral_miss_pmi);
 }
 
 void classify_step(const struct packer *packer, struct step *step)
 {
-    double threshold = packer->conf.devil_miss_pmi;
+    double threshold = packer->world.conf.devil_miss_pmi;
 
     if (!step->profile.known) {
         step->class.id = STEP_UNPROFILED;
@@ -159,7 +159,7 @@ static bool take_rate(const struct packer *packer, struct step *step, double mis
     step->profile.truncated = false;
     step->profile.measured_at = time(NULL);
     snprintf(step->profile.source, sizeof(step->profile.source), "%s, this run",
-             counters_source(packer->counters));
+             counters_source(packer->state->counters));
     classify_step(packer, step);
     return true;
 }
@@ -230,7 +230,7 @@ bool classify_windows(const struct packer *packer, const struct windows *windows
     bool changed = false;
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (windows_have(windows, step))
             changed |= classify_counted(packer, step);
@@ -244,20 +244,20 @@ double classify_rate(const struct packer *packer, const struct step *step)
 {
     if (step->profile.known)
         return step->profile.miss_pmi;
-    return isnan(step->probe.rank) ? packer->conf.neutral_miss_pmi : step->probe.rank;
+    return isnan(step->probe.rank) ? packer->world.conf.neutral_miss_pmi : step->probe.rank;
 }
 
 /* ---- the stages ---- */
 
 const struct stage profile_stage = {.name = "profile", .begin = classify_profile};
 
-static void classify(struct packer *packer, struct step *step)
+static void classify(const struct packer *packer, struct step *step)
 {
     classify_step(packer, step);
     classify_knowledge(packer);
 }
 
-static void classify_turn(struct packer *packer, struct turn *turn)
+static void classify_turn(const struct packer *packer, struct turn *turn)
 {
     turn->rates_changed = classify_windows(packer, &turn->windows);
 }

@@ -9,7 +9,7 @@ struct windows;
 
 /* Look the step's program up in the profile store: fills step->profile. An unreadable store is
  * logged, the step is then unprofiled. */
-void classify_profile(struct packer *packer, struct step *step);
+void classify_profile(const struct packer *packer, struct step *step);
 
 /* Devil, turtle or unprofiled, from the miss rate: fills step->class. */
 void classify_step(const struct packer *packer, struct step *step);

@@ -11,7 +11,7 @@
 #include "packer/steps/stage.h"
 
 struct loading {
-    struct packer *packer;
+    const struct packer *packer;
     size_t program; /* the one that is asked for; PROGRAM_NONE: all */
     time_t now;
 };
@@ -20,7 +20,7 @@ struct loading {
  * which is asked for, or for one that runs now. */
 static size_t number_of(const struct loading *loading, uint32_t uid, const char *key)
 {
-    struct programs *programs = &loading->packer->programs;
+    struct programs *programs = &loading->packer->state->programs;
     size_t number = PROGRAM_NONE;
 
     if (uid == PROFILE_EVERYBODY && loading->program != PROGRAM_NONE)
@@ -59,19 +59,20 @@ static int load(const struct profile_pair *row, void *arg)
 
     if (pair_of(loading, row, &pair) < 0)
         return 0;
-    pairs_put(&loading->packer->pairs, &pair);
-    program = &loading->packer->programs.program[pair.self.program];
+    pairs_put(&loading->packer->state->pairs, &pair);
+    program = &loading->packer->state->programs.program[pair.self.program];
     program->windows += pair.windows;
     if (row->uid == program->uid)
         program->asked = true;
     return 0;
 }
 
-static void load_pairs(struct packer *packer, size_t program, enum profile_pairs which, size_t most)
+static void load_pairs(const struct packer *packer, size_t program, enum profile_pairs which,
+                       size_t most)
 {
     struct loading loading = {packer, program, time(NULL)};
-    uint64_t days = packer->conf.profile_age_days;
-    struct profile_pairs_query query = {.machine = packer->machine_type,
+    uint64_t days = packer->world.conf.profile_age_days;
+    struct profile_pairs_query query = {.machine = packer->world.machine_type,
                                         .which = which,
                                         .oldest = days ? loading.now - (int64_t)days * 86400 : 0,
                                         .most = most};
@@ -79,30 +80,30 @@ static void load_pairs(struct packer *packer, size_t program, enum profile_pairs
     char key[PROFILE_KEY_MAX];
 
     if (program != PROGRAM_NONE) {
-        query.uid = packer->programs.program[program].uid;
-        snprintf(key, sizeof(key), "%s", packer->programs.program[program].key);
+        query.uid = packer->state->programs.program[program].uid;
+        snprintf(key, sizeof(key), "%s", packer->state->programs.program[program].key);
         query.key = key;
     }
-    if (profiles_each_pair(packer->profiles, &query, load, &loading, &err) < 0)
+    if (profiles_each_pair(packer->state->profiles, &query, load, &loading, &err) < 0)
         log_debug("profiles: %s", err.text); /* who opened the store has told it */
 }
 
-void known_pairs_open(struct packer *packer)
+void known_pairs_open(const struct packer *packer)
 {
     load_pairs(packer, PROGRAM_NONE, PROFILE_PAIRS_USERS, KNOWN_PAIRS_MAX);
 }
 
-void known_pairs_begin(struct packer *packer, struct step *step)
+void known_pairs_begin(const struct packer *packer, struct step *step)
 {
     struct program *program;
 
     if (step->program == PROGRAM_NONE)
         return;
-    program = &packer->programs.program[step->program];
+    program = &packer->state->programs.program[step->program];
     if (!program->asked_root) {
         program->asked_root = true;
         load_pairs(packer, step->program, PROFILE_PAIRS_ROOT, KNOWN_PAIRS_OF_ONE);
-        program = &packer->programs.program[step->program]; /* more programs may have come */
+        program = &packer->state->programs.program[step->program]; /* more programs may have come */
     }
     if (program->asked || program->uid == PROFILE_EVERYBODY)
         return;
@@ -112,16 +113,16 @@ void known_pairs_begin(struct packer *packer, struct step *step)
 
 /* ---- the stage ---- */
 
-static int open_pairs(struct packer *packer, struct berth_error *err)
+static int open_pairs(const struct packer *packer, struct berth_error *err)
 {
     (void)err;
     known_pairs_open(packer);
     return 0;
 }
 
-static void free_pairs(struct packer *packer)
+static void free_pairs(const struct packer *packer)
 {
-    pairs_free(&packer->pairs);
+    pairs_free(&packer->state->pairs);
 }
 
 const struct stage pairs_stage = {

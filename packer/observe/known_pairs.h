@@ -8,13 +8,13 @@
 #include "packer/steps/packer.h"
 
 /* Takes what the profile store knows of users' pairs on machines of this type, the newest
- * KNOWN_PAIRS_MAX of them, into packer->pairs. */
+ * KNOWN_PAIRS_MAX of them, into packer->state->pairs. */
 #define KNOWN_PAIRS_MAX 1024
-void known_pairs_open(struct packer *packer);
+void known_pairs_open(const struct packer *packer);
 
 /* The same of the step's program, its user's and root's, where they were not asked for yet: of each
  * KNOWN_PAIRS_OF_ONE. */
 #define KNOWN_PAIRS_OF_ONE 64
-void known_pairs_begin(struct packer *packer, struct step *step);
+void known_pairs_begin(const struct packer *packer, struct step *step);
 
 #endif

@@ -237,19 +237,20 @@ struct learner *learn_open(const char *path, const char *group, uint64_t max_age
     return NULL;
 }
 
-void learn_configure(struct packer *packer)
+void learn_configure(const struct packer *packer)
 {
-    const struct conf *conf = &packer->conf;
+    const struct conf *conf = &packer->world.conf;
 
-    if (packer->learner)
-        packer->learner->max_age_days = conf->profile_age_days;
+    if (packer->state->learner)
+        packer->state->learner->max_age_days = conf->profile_age_days;
     else if (conf->learn == CONF_ON)
-        packer->learner = learn_open(conf->profile_db, conf->profile_group, conf->profile_age_days);
+        packer->state->learner =
+            learn_open(conf->profile_db, conf->profile_group, conf->profile_age_days);
 }
 
 bool learn_wanted(const struct packer *packer)
 {
-    return packer->learner && packer->conf.learn == CONF_ON;
+    return packer->state->learner && packer->world.conf.learn == CONF_ON;
 }
 
 void learn_close(struct learner *learner)
@@ -352,7 +353,7 @@ void learn_binding(const struct packer *packer, const struct step *step, bool bo
     *entry = (struct entry){.uid = step->request.uid, .run_at = time(NULL), .bound = bound};
     at = (char *)(entry + 1);
     entry->key = copy_text(&at, key);
-    put_entry(packer->learner, entry);
+    put_entry(packer->state->learner, entry);
 }
 
 /* Which rate of the windows the store keeps under which name. */
@@ -377,7 +378,7 @@ void learn_step(const struct packer *packer, const struct step *step)
 
     if (!learn_wanted(packer))
         return;
-    program_sample_init(packer, step, counters_source(packer->counters), &sample);
+    program_sample_init(packer, step, counters_source(packer->state->counters), &sample);
     for (int beside = 0; beside < 2 && sample.key[0]; beside++) {
         const struct rate *rates = beside ? counts->beside : counts->alone;
 
@@ -389,7 +390,7 @@ void learn_step(const struct packer *packer, const struct step *step)
             sample.rate[kept[i].to] = (struct profile_estimate){rate_mean(&rates[kept[i].from]),
                                                                 rate_error(&rates[kept[i].from])};
         if (sample.windows > 0)
-            learn_put(packer->learner, &sample);
+            learn_put(packer->state->learner, &sample);
     }
 }
 
@@ -397,25 +398,25 @@ void learn_step(const struct packer *packer, const struct step *step)
 
 /* Steps of a berthd that died must be adopted or undone, whatever the store is like: one that
  * cannot be read is told of, and looked at again by each launch. */
-static int open_profiles(struct packer *packer, struct berth_error *err)
+static int open_profiles(const struct packer *packer, struct berth_error *err)
 {
     struct berth_error why;
 
-    if (profiles_attach(&packer->profiles, packer->conf.profile_db, packer->conf.profile_group,
-                        err) < 0)
+    if (profiles_attach(&packer->state->profiles, packer->world.conf.profile_db,
+                        packer->world.conf.profile_group, err) < 0)
         return -1;
-    if (profiles_readable(packer->profiles, &why) < 0)
+    if (profiles_readable(packer->state->profiles, &why) < 0)
         log_warn("profiles: %s; going on without", why.text);
     learn_configure(packer);
     return 0;
 }
 
-static void close_profiles(struct packer *packer)
+static void close_profiles(const struct packer *packer)
 {
-    orders_close(packer->orders);
-    learn_close(packer->learner);
-    if (packer->profiles)
-        profiles_close(packer->profiles);
+    orders_close(packer->state->orders);
+    learn_close(packer->state->learner);
+    if (packer->state->profiles)
+        profiles_close(packer->state->profiles);
 }
 
 const struct stage store_stage = {

@@ -26,7 +26,7 @@ struct learner *learn_open(const char *path, const char *group, uint64_t max_age
 
 /* Does what `learn` and `profile_age` of berth.conf say, at the start and when they have changed. A
  * learner that is not wanted any more stays, and gets nothing. */
-void learn_configure(struct packer *packer);
+void learn_configure(const struct packer *packer);
 
 /* Is anything to be learned now? */
 bool learn_wanted(const struct packer *packer);

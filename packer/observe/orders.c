@@ -88,19 +88,19 @@ static void run(void *arg)
 
 /* ---- the event loop's side ---- */
 
-static int begin(struct packer *packer, struct berth_error *err)
+static int begin(const struct packer *packer, struct berth_error *err)
 {
-    struct orders *orders = packer->orders ? NULL : calloc(1, sizeof(*orders));
+    struct orders *orders = packer->state->orders ? NULL : calloc(1, sizeof(*orders));
 
-    if (packer->orders)
+    if (packer->state->orders)
         return 0;
     if (!orders)
         return berth_no_memory(err);
-    snprintf(orders->path, sizeof(orders->path), "%s", packer->conf.profile_db);
-    snprintf(orders->group, sizeof(orders->group), "%s", packer->conf.profile_group);
+    snprintf(orders->path, sizeof(orders->path), "%s", packer->world.conf.profile_db);
+    snprintf(orders->group, sizeof(orders->group), "%s", packer->world.conf.profile_group);
     STAILQ_INIT(&orders->waiting);
     if (worker_open(&orders->worker, run, orders, err) == 0) {
-        packer->orders = orders;
+        packer->state->orders = orders;
         return 0;
     }
     free(orders);
@@ -118,7 +118,7 @@ static bool has_room(const struct orders *orders, uint32_t uid)
 }
 
 /* Takes the order over, whatever comes of it. */
-static int give(struct packer *packer, struct order *order, struct berth_error *err)
+static int give(const struct packer *packer, struct order *order, struct berth_error *err)
 {
     struct orders *orders;
     bool room;
@@ -127,7 +127,7 @@ static int give(struct packer *packer, struct order *order, struct berth_error *
         order_free(order);
         return -1;
     }
-    orders = packer->orders;
+    orders = packer->state->orders;
     worker_lock(&orders->worker);
     room = has_room(orders, order->uid);
     if (room) {
@@ -153,7 +153,7 @@ static struct order *order_new(uint32_t uid, struct berth_error *err)
     return order;
 }
 
-int orders_put(struct packer *packer, uint32_t uid, const char *row, bool replace,
+int orders_put(const struct packer *packer, uint32_t uid, const char *row, bool replace,
                struct berth_error *err)
 {
     struct order *order;
@@ -171,7 +171,7 @@ int orders_put(struct packer *packer, uint32_t uid, const char *row, bool replac
     return berth_no_memory(err);
 }
 
-int orders_forget(struct packer *packer, uint32_t uid, const char *key, bool samples,
+int orders_forget(const struct packer *packer, uint32_t uid, const char *key, bool samples,
                   struct berth_error *err)
 {
     struct order *order = order_new(uid, err);

@@ -21,12 +21,12 @@ struct packer;
 
 /* Orders that the row, a line of JSON, is taken in as one of the user; with `replace` also in place
  * of a newer one. Returns 0, or -1 and err: the line is wrong, or too many wait. */
-int orders_put(struct packer *packer, uint32_t uid, const char *row, bool replace,
+int orders_put(const struct packer *packer, uint32_t uid, const char *row, bool replace,
                struct berth_error *err);
 
 /* Orders that the user's rows of the key (NULL: of all keys) are forgotten; with `samples` what was
  * counted only. Returns 0, or -1 and err. */
-int orders_forget(struct packer *packer, uint32_t uid, const char *key, bool samples,
+int orders_forget(const struct packer *packer, uint32_t uid, const char *key, bool samples,
                   struct berth_error *err);
 
 /* Does what waits, for 2 s at most, and stops. NULL is fine. */

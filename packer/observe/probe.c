@@ -15,13 +15,13 @@
 #include "packer/steps/program.h"
 #include "packer/steps/stage.h"
 
-void probing_open(struct packer *packer)
+void probing_open(const struct packer *packer)
 {
     struct berth_error err;
 
-    if (packer->conf.probe != CONF_ON)
+    if (packer->world.conf.probe != CONF_ON)
         return;
-    if (probe_open(&packer->probe, &packer->counters_node, &err) < 0)
+    if (probe_open(&packer->state->probe, &packer->state->counters_node, &err) < 0)
         log_warn("no interference probe: %s", err.text);
 }
 
@@ -35,13 +35,13 @@ static bool ranks(const struct step *step)
 /* The median intensity of the steps that are ranked by it; NAN when there is none. */
 static double median(const struct packer *packer)
 {
-    double *value = malloc((packer->steps.nlive + 1) * sizeof(*value)), middle;
+    double *value = malloc((packer->steps->nlive + 1) * sizeof(*value)), middle;
     struct step *step;
     size_t n = 0;
 
     if (!value)
         return NAN;
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (ranks(step))
         value[n++] = step->probe.intensity;
     middle = array_median(value, n);
@@ -55,48 +55,48 @@ static double rank_of(const struct packer *packer, const struct step *step, doub
     if (!ranks(step) || isnan(typical) ||
         fabs(step->probe.intensity - typical) <= step->probe.error)
         return NAN;
-    return probe_rank(step->probe.intensity, typical, packer->conf.neutral_miss_pmi,
-                      packer->conf.devil_miss_pmi);
+    return probe_rank(step->probe.intensity, typical, packer->world.conf.neutral_miss_pmi,
+                      packer->world.conf.devil_miss_pmi);
 }
 
-void probing_rank(struct packer *packer)
+void probing_rank(const struct packer *packer)
 {
     double typical = median(packer);
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     step->probe.rank = rank_of(packer, step, typical);
 }
 
 /* Each step's estimate as it is now. What earlier runs told stays until this one tells as much. */
-static void take_estimates(struct packer *packer)
+static void take_estimates(const struct packer *packer)
 {
     struct probe_estimate now;
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
-        if (!probe_estimate(packer->probe, step->request.id, &now) ||
+        if (!probe_estimate(packer->state->probe, step->request.id, &now) ||
             (step->probe.stored && now.probes < PROBE_TRUST))
             continue;
         step->probe = (struct step_probe){
             .intensity = now.intensity, .error = now.error, .rank = NAN, .probes = now.probes};
     }
     probing_rank(packer);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (!step->profile.known)
         classify_step(packer, step);
 }
 
 /* ---- turns ---- */
 
-static void end_probe(struct packer *packer)
+static void end_probe(const struct packer *packer)
 {
     struct probe_result result;
     struct berth_error err;
 
-    packer->probing = false;
-    if (probe_end(packer->probe, &result, &err) < 0) {
+    packer->state->probing = false;
+    if (probe_end(packer->state->probe, &result, &err) < 0) {
         log_debug("probe: %s", err.text);
         return;
     }
@@ -108,13 +108,13 @@ static void end_probe(struct packer *packer)
 /* All live steps; NULL when memory is short. */
 static struct probe_step *steps_of(const struct packer *packer)
 {
-    struct probe_step *list = calloc(packer->steps.nlive + 1, sizeof(*list));
+    struct probe_step *list = calloc(packer->steps->nlive + 1, sizeof(*list));
     const struct step *step;
     size_t n = 0;
 
     if (!list)
         return NULL;
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         list[n].id = step->request.id;
         list[n].confined = step->body.leaf[0] != '\0';
@@ -132,37 +132,37 @@ static int begin_probe(const struct packer *packer)
     int fd = -1;
 
     if (steps)
-        fd = probe_begin(packer->probe, clock_s(), steps, packer->steps.nlive, &err);
+        fd = probe_begin(packer->state->probe, clock_s(), steps, packer->steps->nlive, &err);
     if (fd < 0 && err.text[0])
         log_debug("probe: %s", err.text);
     free(steps);
     return fd;
 }
 
-struct probing_wait probing_turn(struct packer *packer)
+struct probing_wait probing_turn(const struct packer *packer)
 {
     int fd = -1;
 
-    if (!packer->probe)
+    if (!packer->state->probe)
         return (struct probing_wait){-1, -1};
-    if (packer->probing)
+    if (packer->state->probing)
         end_probe(packer);
     else
         fd = begin_probe(packer);
-    packer->probing = fd >= 0;
+    packer->state->probing = fd >= 0;
     if (fd >= 0)
-        return (struct probing_wait){fd, 2 * (double)packer->conf.probe_time_ms / 1000};
-    return (struct probing_wait){-1, probe_wait_s(packer->probe, clock_s())};
+        return (struct probing_wait){fd, 2 * (double)packer->world.conf.probe_time_ms / 1000};
+    return (struct probing_wait){-1, probe_wait_s(packer->state->probe, clock_s())};
 }
 
 /* ---- steps come and go ---- */
 
-void probing_start(struct packer *packer, struct step *step)
+void probing_start(const struct packer *packer, struct step *step)
 {
     struct profile_sample sample;
     struct berth_error err;
 
-    if (!packer->probe || step->profile.known)
+    if (!packer->state->probe || step->profile.known)
         return;
     if (program_sample(packer, step, PROFILE_INTENSITY, &sample, &err) != 1)
         return;
@@ -178,9 +178,9 @@ void probing_end(const struct packer *packer, struct step *step)
 {
     struct profile_sample sample;
 
-    if (!packer->probe)
+    if (!packer->state->probe)
         return;
-    probe_forget(packer->probe, step->request.id);
+    probe_forget(packer->state->probe, step->request.id);
     if (!learn_wanted(packer) || step->probe.probes == 0 || step->probe.stored)
         return;
     program_sample_init(packer, step, "probe", &sample);
@@ -189,24 +189,24 @@ void probing_end(const struct packer *packer, struct step *step)
     sample.rate[PROFILE_INTENSITY] =
         (struct profile_estimate){step->probe.intensity, 1.96 * step->probe.error};
     if (sample.key[0])
-        learn_put(packer->learner, &sample);
+        learn_put(packer->state->learner, &sample);
 }
 
 /* ---- the stage ---- */
 
-static int open_probe(struct packer *packer, struct berth_error *err)
+static int open_probe(const struct packer *packer, struct berth_error *err)
 {
     (void)err;
     probing_open(packer);
     return 0;
 }
 
-static void close_probe(struct packer *packer)
+static void close_probe(const struct packer *packer)
 {
-    probe_close(packer->probe);
+    probe_close(packer->state->probe);
 }
 
-static void forget_step(struct packer *packer, struct step *step, const struct wire_end *end)
+static void forget_step(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     (void)end;
     probing_end(packer, step);

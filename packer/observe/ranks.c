@@ -91,22 +91,21 @@ static bool may_have(const struct step *step)
 }
 
 /* Asks for one step; what cannot be asked now is asked later. */
-static void ask(struct packer *packer, struct step *step)
+static void ask(const struct packer *packer, struct step *step)
 {
     struct step_ranks *ranks = &step->ranks;
     pid_t *pid = NULL;
     size_t n = 0;
 
-    if (enforce_step_pids(&packer->enforce, &step->body, &pid, &n) == 0)
-        ranks->asked = seek_ask_ranks(packer->seeker, seek_step(step), pid, n);
+    if (enforce_step_pids(packer->world.enforce, &step->body, &pid, &n) == 0)
+        ranks->asked = seek_ask_ranks(packer->state->seeker, seek_step(step), pid, n);
     free(pid);
     if (!ranks->asked) {
         ranks->due_s = clock_s() + RANKS_LOOK_S;
         return;
     }
     ranks->asked_s = clock_s();
-    if (packer->wake)
-        packer->wake(packer->wake_arg, SOON_S);
+    packer_wake(packer, SOON_S);
 }
 
 /* When the step is to be looked at next. */
@@ -121,8 +120,8 @@ static void take_over(const struct packer *packer)
     struct seek_answer answer;
     struct step *step;
 
-    while (seek_take_ranks(packer->seeker, &answer, &found)) {
-        if ((step = registry_find_serial(&packer->steps, answer.serial))) {
+    while (seek_take_ranks(packer->state->seeker, &answer, &found)) {
+        if ((step = registry_find_serial(packer->steps, answer.serial))) {
             seek_said(step, &step->ranks.looked, answer.state, "its ranks");
             ranks_hear(step, found);
         }
@@ -130,14 +129,14 @@ static void take_over(const struct packer *packer)
     }
 }
 
-void ranks_turn(struct packer *packer)
+void ranks_turn(const struct packer *packer)
 {
     struct step *step;
 
-    if (!packer->seeker)
+    if (!packer->state->seeker)
         return;
     take_over(packer);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (!may_have(step) || step->ranks.asked || clock_s() < due_s(step))
             continue;
@@ -160,9 +159,9 @@ double ranks_due(const struct packer *packer)
     double in_s = -1, left_s;
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
-        if (!may_have(step) || !packer->seeker)
+        if (!may_have(step) || !packer->state->seeker)
             continue;
         left_s = step->ranks.asked ? answer_s(step) : due_s(step) - clock_s();
         in_s = clock_sooner(in_s, left_s > 0 ? left_s : 0);
@@ -170,7 +169,7 @@ double ranks_due(const struct packer *packer)
     return in_s;
 }
 
-static void look_turn(struct packer *packer, struct turn *turn)
+static void look_turn(const struct packer *packer, struct turn *turn)
 {
     (void)turn;
     ranks_turn(packer);

@@ -19,7 +19,7 @@ struct ranks_found;
 void ranks_hear(struct step *step, const struct ranks_found *found);
 
 /* Asks about the steps that it is time for. */
-void ranks_turn(struct packer *packer);
+void ranks_turn(const struct packer *packer);
 
 /* Returns the seconds until that is to be done again; < 0: there is no such step. */
 double ranks_due(const struct packer *packer);

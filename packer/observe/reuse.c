@@ -5,15 +5,15 @@
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 
-static int open_sampler(struct packer *packer, struct berth_error *unused)
+static int open_sampler(const struct packer *packer, struct berth_error *unused)
 {
     char say[COUNTERS_SAY];
     struct berth_error err;
 
     (void)unused;
-    if (packer->conf.reuse_sampling != CONF_ON)
+    if (packer->world.conf.reuse_sampling != CONF_ON)
         return 0;
-    if (reuse_sampler_open(&packer->reuse, &packer->counters_node, say, &err) == 0)
+    if (reuse_sampler_open(&packer->state->reuse, &packer->state->counters_node, say, &err) == 0)
         log_info("reuse sampling: %s", say);
     else
         log_warn("no reuse sampling: %s", err.text);
@@ -37,8 +37,8 @@ void reuse_attach(const struct packer *packer, struct step *step)
     struct berth_error err;
     struct cpus cpus;
 
-    if (packer->reuse && target_of(step, &cpus, &target) &&
-        reuse_sampler_attach(packer->reuse, &target, &step->counts->reuse, &err) < 0)
+    if (packer->state->reuse && target_of(step, &cpus, &target) &&
+        reuse_sampler_attach(packer->state->reuse, &target, &step->counts->reuse, &err) < 0)
         log_debug("step %u.%u: reuse: %s", step->request.id.job, step->request.id.step, err.text);
 }
 
@@ -76,7 +76,7 @@ void reuse_end(struct step *step)
 
 int reuse_sdp(const struct packer *packer, const struct step *step, struct reuse_sdp *sdp)
 {
-    const struct topo_llc *llc = &packer->topo->llc[0];
+    const struct topo_llc *llc = &packer->world.topo->llc[0];
     double accesses, error;
     struct berth_error err;
 
@@ -87,9 +87,9 @@ int reuse_sdp(const struct packer *packer, const struct step *step, struct reuse
                              llc->ways, accesses, sdp, &err);
 }
 
-static void close_sampler(struct packer *packer)
+static void close_sampler(const struct packer *packer)
 {
-    reuse_sampler_close(packer->reuse);
+    reuse_sampler_close(packer->state->reuse);
 }
 
 const struct stage reuse_stage = {.name = "reuse", .open = open_sampler, .close = close_sampler};

@@ -321,8 +321,7 @@ static bool is_due(const struct step *step, const struct windows *windows)
     const struct wire_register *request = &step->request;
 
     return request->by_cpu && !request->options.tag[0] && windows_have(windows, step) &&
-           !step->seek.asked && !step->seek.mixed &&
-           step->seek.looked != HANDS_HUNG;
+           !step->seek.asked && !step->seek.mixed && step->seek.looked != HANDS_HUNG;
 }
 
 struct seek_step seek_step(const struct step *step)
@@ -341,7 +340,7 @@ void seek_said(struct step *step, enum hands_state *looked, enum hands_state sta
 }
 
 /* Asks; the longer the answers are the same, the less often. */
-static void ask(struct packer *packer, struct step *step)
+static void ask(const struct packer *packer, struct step *step)
 {
     pid_t *pid = NULL;
     size_t n = 0;
@@ -350,16 +349,17 @@ static void ask(struct packer *packer, struct step *step)
         step->seek.rest--;
         return;
     }
-    if (enforce_step_pids(&packer->enforce, &step->body, &pid, &n) < 0)
+    if (enforce_step_pids(packer->world.enforce, &step->body, &pid, &n) < 0)
         return;
-    step->seek.asked = seek_ask(packer->seeker, seek_step(step), pid, n);
+    step->seek.asked = seek_ask(packer->state->seeker, seek_step(step), pid, n);
     free(pid);
-    if (step->seek.asked && packer->wake)
-        packer->wake(packer->wake_arg, SOON_S);
+    if (step->seek.asked)
+        packer_wake(packer, SOON_S);
 }
 
 /* The step's program is another one, or is known now. */
-static void take_over(struct packer *packer, struct step *step, const char *exe, const char *hash)
+static void take_over(const struct packer *packer, struct step *step, const char *exe,
+                      const char *hash)
 {
     if (program_found(packer, step, exe, hash) < 0)
         return; /* for want of memory: it stays what it was */
@@ -390,7 +390,7 @@ void seek_adopt(struct step *step)
 }
 
 /* What was seen twice in a row is the program; what comes later makes it none. */
-static void hear(struct packer *packer, struct step *step, const struct seek_answer *answer)
+static void hear(const struct packer *packer, struct step *step, const struct seek_answer *answer)
 {
     struct step_seek *seek = &step->seek;
     const char *tail = tail_of(answer->exe);
@@ -413,40 +413,40 @@ static void hear(struct packer *packer, struct step *step, const struct seek_ans
     seek->rest = seek->apart;
 }
 
-void seek_turn(struct packer *packer, const struct windows *windows)
+void seek_turn(const struct packer *packer, const struct windows *windows)
 {
     struct seek_answer answer;
     struct step *step;
 
-    if (!packer->seeker)
+    if (!packer->state->seeker)
         return;
-    while (seek_take(packer->seeker, &answer))
-        if ((step = registry_find_serial(&packer->steps, answer.serial)))
+    while (seek_take(packer->state->seeker, &answer))
+        if ((step = registry_find_serial(packer->steps, answer.serial)))
             hear(packer, step, &answer);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (is_due(step, windows))
         ask(packer, step);
 }
 
-static int open_seeker(struct packer *packer, struct berth_error *err)
+static int open_seeker(const struct packer *packer, struct berth_error *err)
 {
     (void)err;
-    packer->seeker = seek_open(&packer->root, SEEK_LIMIT_S);
+    packer->state->seeker = seek_open(&packer->world.root, SEEK_LIMIT_S);
     return 0;
 }
 
-static void close_seeker(struct packer *packer)
+static void close_seeker(const struct packer *packer)
 {
-    seek_close(packer->seeker);
+    seek_close(packer->state->seeker);
 }
 
-static void adopt_program(struct packer *packer, struct step *step)
+static void adopt_program(const struct packer *packer, struct step *step)
 {
     (void)packer;
     seek_adopt(step);
 }
 
-static void ask_turn(struct packer *packer, struct turn *turn)
+static void ask_turn(const struct packer *packer, struct turn *turn)
 {
     seek_turn(packer, &turn->windows);
 }

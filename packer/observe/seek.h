@@ -82,6 +82,6 @@ void seek_said(struct step *step, enum hands_state *looked, enum hands_state sta
 void seek_adopt(struct step *step);
 
 /* Asks for the steps whose window is over, and takes over what was found. */
-void seek_turn(struct packer *packer, const struct windows *windows);
+void seek_turn(const struct packer *packer, const struct windows *windows);
 
 #endif

@@ -166,14 +166,14 @@ static bool measure(const struct step *step, const struct set *set, const struct
     return isfinite(pair->slowdown) && pair->slowdown > -1 && pair->error > 0;
 }
 
-static void tell(struct packer *packer, const struct step *step, struct set *set)
+static void tell(const struct packer *packer, const struct step *step, struct set *set)
 {
-    struct program *program = &packer->programs.program[step->program];
+    struct program *program = &packer->state->programs.program[step->program];
     struct pair pair;
 
     if (!measure(step, set, &set->fresh, &pair))
         return;
-    pairs_put(&packer->pairs, &pair);
+    pairs_put(&packer->state->pairs, &pair);
     program->windows += pair.windows;
     set->told += set->fresh.n;
     set->fresh = (struct rate){0};
@@ -183,8 +183,8 @@ static void save(const struct packer *packer, const struct step *step, struct se
                  double now_s)
 {
     struct profile_pair row = {
-        .machine = packer->machine_type, .runs = !set->counted, .measured_at = time(NULL)};
-    const struct program *program = packer->programs.program;
+        .machine = packer->world.machine_type, .runs = !set->counted, .measured_at = time(NULL)};
+    const struct program *program = packer->state->programs.program;
     struct pair pair;
 
     if (!learn_wanted(packer) || !measure(step, set, &set->unsaved, &pair))
@@ -201,7 +201,7 @@ static void save(const struct packer *packer, const struct step *step, struct se
     row.error = pair.error;
     row.windows = pair.windows;
     row.seconds = set->unsaved.x;
-    learn_put_pair(packer->learner, &row);
+    learn_put_pair(packer->state->learner, &row);
     set->unsaved = (struct rate){0};
     set->saved_s = now_s;
     set->counted = true;
@@ -217,7 +217,7 @@ static void drop_set(struct step_sets *sets, size_t i)
 }
 
 /* All sets are told of and saved, and forgotten. */
-static void finish_sets(struct packer *packer, struct step *step, double now_s)
+static void finish_sets(const struct packer *packer, struct step *step, double now_s)
 {
     struct step_sets *sets = step->counts->sets;
 
@@ -246,7 +246,7 @@ static size_t oldest(const struct step_sets *sets)
 }
 
 /* Returns the set of these neighbours, which may be new; NULL when out of memory. */
-static struct set *set_of(struct packer *packer, struct step *step, const struct pair *pair,
+static struct set *set_of(const struct packer *packer, struct step *step, const struct pair *pair,
                           double now_s)
 {
     size_t size = pair_size(pair->n), gone;
@@ -282,7 +282,7 @@ static void add_solo(struct step_counts *counts)
     }
 }
 
-static void add_window(struct packer *packer, struct step *step, const struct pair *pair,
+static void add_window(const struct packer *packer, struct step *step, const struct pair *pair,
                        double now_s)
 {
     const struct last_window *window = &step->counts->window;
@@ -323,7 +323,7 @@ static struct step_sets *sets_of(struct step_counts *counts)
 }
 
 /* The i-th live step. */
-static void take_window(struct packer *packer, const struct beside *beside, struct step *step,
+static void take_window(const struct packer *packer, const struct beside *beside, struct step *step,
                         size_t i, double now_s)
 {
     struct step_counts *counts = step->counts;
@@ -347,7 +347,7 @@ static void take_window(struct packer *packer, const struct beside *beside, stru
     }
 }
 
-void slowdown_windows(struct packer *packer, const struct windows *windows)
+void slowdown_windows(const struct packer *packer, const struct windows *windows)
 {
     struct beside *beside = windows->n ? beside_new(packer, windows) : NULL;
     double now_s = clock_s();
@@ -356,7 +356,7 @@ void slowdown_windows(struct packer *packer, const struct windows *windows)
 
     if (!beside)
         return;
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (windows_have(windows, step))
             take_window(packer, beside, step, i, now_s);
@@ -367,7 +367,7 @@ void slowdown_windows(struct packer *packer, const struct windows *windows)
 
 /* ---- the step is over ---- */
 
-void slowdown_learn(struct packer *packer, struct step *step)
+void slowdown_learn(const struct packer *packer, struct step *step)
 {
     if (step->counts->sets && step->program != PROGRAM_NONE)
         finish_sets(packer, step, clock_s());
@@ -387,7 +387,7 @@ void slowdown_drop(struct step *step)
 
 /* ---- the stage ---- */
 
-static void take_windows(struct packer *packer, struct turn *turn)
+static void take_windows(const struct packer *packer, struct turn *turn)
 {
     slowdown_windows(packer, &turn->windows);
 }

@@ -14,9 +14,9 @@
  *     predictions of its slowdowns (step->slowdown, else step->place) come to. What that teaches is
  * by which of them it suffers more than predicted, not by how much in all; its error says so.
  *
- * What is measured goes to packer->pairs, for the next decision: with the first window, and again
- * each time that there are twice as many; and to the profile store at the step's end, when it has
- * not been beside these neighbours for long, and every five minutes. */
+ * What is measured goes to packer->state->pairs, for the next decision: with the first window, and
+ * again each time that there are twice as many; and to the profile store at the step's end, when it
+ * has not been beside these neighbours for long, and every five minutes. */
 #ifndef BERTH_OBSERVE_SLOWDOWN_H
 #define BERTH_OBSERVE_SLOWDOWN_H
 
@@ -25,10 +25,10 @@
 struct windows;
 
 /* Takes in the windows that have just ended. */
-void slowdown_windows(struct packer *packer, const struct windows *windows);
+void slowdown_windows(const struct packer *packer, const struct windows *windows);
 
 /* The step is over: what is left goes to the store. */
-void slowdown_learn(struct packer *packer, struct step *step);
+void slowdown_learn(const struct packer *packer, struct step *step);
 
 /* Nothing is measured of the step any more. */
 void slowdown_drop(struct step *step);

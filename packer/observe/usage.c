@@ -13,26 +13,25 @@
 #define TURN_S 0.002 /* of one turn of the event loop: the other steps wait for the next */
 #define REST_S 0.01
 
-void observe_step(struct packer *packer, struct step *step)
+void observe_step(const struct packer *packer, struct step *step)
 {
     double user_s, system_s;
 
     if (step->state == STEP_ENDED ||
-        enforce_step_times(&packer->enforce, &step->body, &user_s, &system_s) < 0)
+        enforce_step_times(packer->world.enforce, &step->body, &user_s, &system_s) < 0)
         return;
     step->use.user_s = user_s;
     step->use.system_s = system_s;
 }
 
-void observe_begin(struct packer *packer, struct step *step)
+void observe_begin(const struct packer *packer, struct step *step)
 {
     step->use.next_s = clock_s() + EVERY_S;
-    if (packer->wake)
-        packer->wake(packer->wake_arg, EVERY_S);
+    packer_wake(packer, EVERY_S);
 }
 
 /* Counters say what has been used since they began; what was used before is read once. */
-static void begin_counted(struct packer *packer, struct step *step,
+static void begin_counted(const struct packer *packer, struct step *step,
                           const struct counters_sample *sample)
 {
     struct step_use *use = &step->use;
@@ -45,7 +44,7 @@ static void begin_counted(struct packer *packer, struct step *step,
 
 /* Takes a reading of the step's counters that has not been seen yet. Returns false where they do
  * not know its CPU time. */
-static bool take_counted(struct packer *packer, struct step *step)
+static bool take_counted(const struct packer *packer, struct step *step)
 {
     const struct counters_sample *last = step->counts ? &step->counts->last : NULL;
     struct step_use *use = &step->use;
@@ -63,22 +62,22 @@ static bool take_counted(struct packer *packer, struct step *step)
 }
 
 /* Reads the step's processes. The more steps there are, the longer it rests then. */
-static void read_processes(struct packer *packer, struct step *step)
+static void read_processes(const struct packer *packer, struct step *step)
 {
     double began_s = clock_s(), now_s;
 
     observe_step(packer, step);
     now_s = clock_s();
     step->use.next_s =
-        now_s + fmax(EVERY_S, COST * (now_s - began_s) * (double)packer->steps.nlive);
+        now_s + fmax(EVERY_S, COST * (now_s - began_s) * (double)packer->steps->nlive);
 }
 
-void observe_turn(struct packer *packer)
+void observe_turn(const struct packer *packer)
 {
     double began_s = clock_s();
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (take_counted(packer, step))
             continue;
@@ -92,13 +91,13 @@ double observe_due(const struct packer *packer)
     const struct step *step;
     double next_s = INFINITY;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (!step->use.counted)
         next_s = fmin(next_s, step->use.next_s);
     return isinf(next_s) ? -1 : fmax(next_s - clock_s(), REST_S);
 }
 
-void observe_end(struct packer *packer, struct step *step, const struct wire_end *end)
+void observe_end(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     if (!end || end->user_s < 0) {
         observe_step(packer, step);
@@ -116,7 +115,7 @@ double observe_elapsed_s(const struct step *step)
     return until - step->started_mono_s;
 }
 
-static void read_turn(struct packer *packer, struct turn *turn)
+static void read_turn(const struct packer *packer, struct turn *turn)
 {
     (void)turn;
     observe_turn(packer);

@@ -7,21 +7,21 @@
 #include "packer/steps/packer.h"
 
 /* A live step is observed from now on: in a second for the first time. */
-void observe_begin(struct packer *packer, struct step *step);
+void observe_begin(const struct packer *packer, struct step *step);
 
 /* Brings the CPU time of the live steps up to date: by their counters, where these have ended a
  * window, else by their processes, each step's once in a second at most, and so seldom that this
  * takes a hundredth of the time. Nobody's question does that. */
-void observe_turn(struct packer *packer);
+void observe_turn(const struct packer *packer);
 
 /* Returns the seconds until the processes of a step are to be read next, or < 0: of none. */
 double observe_due(const struct packer *packer);
 
 /* Reads the CPU time of a live step's processes now. */
-void observe_step(struct packer *packer, struct step *step);
+void observe_step(const struct packer *packer, struct step *step);
 
 /* The last word: the plugin's figures (end), or, where there are none, what was read last. */
-void observe_end(struct packer *packer, struct step *step, const struct wire_end *end);
+void observe_end(const struct packer *packer, struct step *step, const struct wire_end *end);
 
 /* Seconds since the start, or from start to end. */
 double observe_elapsed_s(const struct step *step);

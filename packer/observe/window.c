@@ -32,9 +32,9 @@ static void foreign_cpus(const struct packer *packer, const struct counters_targ
                          struct cpus *foreign)
 {
     cpus_zero(foreign);
-    for (size_t i = 0; i < packer->topo->llcs; i++)
-        if (cpus_intersect(&packer->topo->llc[i].cpus, &target->cpus))
-            cpus_or(foreign, &packer->topo->llc[i].cpus);
+    for (size_t i = 0; i < packer->world.topo->llcs; i++)
+        if (cpus_intersect(&packer->world.topo->llc[i].cpus, &target->cpus))
+            cpus_or(foreign, &packer->world.topo->llc[i].cpus);
     cpus_andnot(foreign, &target->cpus);
 }
 
@@ -104,14 +104,14 @@ static void take_window(struct step *step, const struct counters_sample *now,
 
 /* Begins to count the step. Its processes are listed once, whoever wants to know them: there may be
  * thousands. */
-static struct counters_step *attach(struct packer *packer, struct counters_target *target)
+static struct counters_step *attach(const struct packer *packer, struct counters_target *target)
 {
     struct enforce_pids listed = {0};
     struct counters_step *counters;
 
-    if (enforce_step_pids(&packer->enforce, target->body, &listed.pid, &listed.n) == 0)
+    if (enforce_step_pids(packer->world.enforce, target->body, &listed.pid, &listed.n) == 0)
         target->listed = &listed;
-    counters = counters_attach(packer->counters, target);
+    counters = counters_attach(packer->state->counters, target);
     target->listed = NULL;
     free(listed.pid);
     return counters;
@@ -119,7 +119,7 @@ static struct counters_step *attach(struct packer *packer, struct counters_targe
 
 /* Reads one step, whose start-up or window is over; busy is NULL where that is not known. Returns
  * whether a window has ended. */
-static bool read_step(struct packer *packer, struct step *step, const struct cpu_busy *busy)
+static bool read_step(const struct packer *packer, struct step *step, const struct cpu_busy *busy)
 {
     struct step_counts *counts = step->counts;
     struct counters_target target = target_of(step);
@@ -129,11 +129,12 @@ static bool read_step(struct packer *packer, struct step *step, const struct cpu
     struct cpus foreign;
 
     counts->due_s = next_due(
-        clock_s(), (double)(first ? packer->conf.first_window_ms : packer->conf.window_ms) / 1000,
+        clock_s(),
+        (double)(first ? packer->world.conf.first_window_ms : packer->world.conf.window_ms) / 1000,
         first);
     if (!counts->counters && !(counts->counters = attach(packer, &target)))
         return false; /* for want of memory: to be tried again */
-    counts->unread = first && clock_s() - began_s > packer->turn_s;
+    counts->unread = first && clock_s() - began_s > packer->world.turn_s;
     if (counts->unread) {
         counts->due_s = clock_s(); /* it has many processes: others first */
         return false;
@@ -142,7 +143,7 @@ static bool read_step(struct packer *packer, struct step *step, const struct cpu
         foreign_cpus(packer, &target, &foreign);
         foreign_s = cpu_busy_sum(busy, &foreign);
     }
-    counters_read(packer->counters, counts->counters, &target, &now, NULL);
+    counters_read(packer->state->counters, counts->counters, &target, &now, NULL);
     if (first)
         reuse_attach(packer, step);
     else
@@ -155,18 +156,18 @@ static bool read_step(struct packer *packer, struct step *step, const struct cpu
 
 /* ---- the stage ---- */
 
-void window_attach(struct packer *packer, struct step *step)
+void window_attach(const struct packer *packer, struct step *step)
 {
-    if (!counters_can(packer->counters) || step->counts ||
+    if (!counters_can(packer->state->counters) || step->counts ||
         step->request.options.mode == WIRE_MODE_OFF)
         return;
     step->counts = calloc(1, sizeof(*step->counts));
     if (!step->counts)
         return; /* it is not counted */
-    phase_init(&step->counts->phase, RATES, rates_watched, packer->conf.phase_change, rates_least);
-    step->counts->due_s = clock_s() + (double)packer->conf.startup_ms / 1000;
-    if (packer->wake)
-        packer->wake(packer->wake_arg, (double)packer->conf.startup_ms / 1000);
+    phase_init(&step->counts->phase, RATES, rates_watched, packer->world.conf.phase_change,
+               rates_least);
+    step->counts->due_s = clock_s() + (double)packer->world.conf.startup_ms / 1000;
+    packer_wake(packer, (double)packer->world.conf.startup_ms / 1000);
 }
 
 void window_follow(const struct packer *packer, struct step *step)
@@ -176,7 +177,7 @@ void window_follow(const struct packer *packer, struct step *step)
     if (!step->counts || !step->counts->counters)
         return;
     target = target_of(step);
-    counters_follow(packer->counters, step->counts->counters, &target);
+    counters_follow(packer->state->counters, step->counts->counters, &target);
     reuse_follow(step);
     step->counts->foreign_known = false; /* this window was spent in two places */
 }
@@ -203,7 +204,7 @@ void window_resume(const struct packer *packer, struct step *step,
     counts->held = false;
     counts->last = *now;
     counts->foreign_known = false; /* where others were at work is not known since then */
-    counts->due_s = next_due(clock_s(), (double)packer->conf.window_ms / 1000, false);
+    counts->due_s = next_due(clock_s(), (double)packer->world.conf.window_ms / 1000, false);
 }
 
 void window_drop(const struct packer *packer, struct step *step)
@@ -214,7 +215,7 @@ void window_drop(const struct packer *packer, struct step *step)
         return;
     reuse_end(step);
     slowdown_drop(step);
-    counters_detach(packer->counters, counts->counters);
+    counters_detach(packer->state->counters, counts->counters);
     counts->counters = NULL;
     counts->due_s = INFINITY;
 }
@@ -230,7 +231,7 @@ static void forget_unread(struct step *step)
     step->counts = NULL;
 }
 
-void window_end(struct packer *packer, struct step *step)
+void window_end(const struct packer *packer, struct step *step)
 {
     if (step->counts && step->counts->counters) {
         learn_step(packer, step);
@@ -245,7 +246,7 @@ static struct cpu_busy *read_busy(const struct packer *packer)
 {
     struct cpu_busy *busy = malloc(sizeof(*busy));
 
-    if (busy && cpu_busy_read(&packer->root, busy, NULL) == 0)
+    if (busy && cpu_busy_read(&packer->world.root, busy, NULL) == 0)
         return busy;
     free(busy);
     return NULL;
@@ -256,17 +257,17 @@ static bool is_over(const struct step *step, double now_s)
     return step->counts && !step->counts->held && step->counts->due_s <= now_s + 0.001;
 }
 
-struct windows window_turn(struct packer *packer)
+struct windows window_turn(const struct packer *packer)
 {
-    struct windows windows = {.turn = ++packer->window_turns};
+    struct windows windows = {.turn = ++packer->state->window_turns};
     struct cpu_busy *busy = NULL;
     double now_s = clock_s();
     bool read = false;
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
-        if (!is_over(step, now_s) || clock_s() - now_s > packer->turn_s)
+        if (!is_over(step, now_s) || clock_s() - now_s > packer->world.turn_s)
             continue;
         if (!read)
             busy = read_busy(packer);
@@ -285,7 +286,7 @@ double window_due(const struct packer *packer)
     const struct step *step;
     double next_s = INFINITY;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->counts && !step->counts->held)
         next_s = fmin(next_s, step->counts->due_s);
     return isinf(next_s) ? -1 : fmax(next_s - clock_s(), 0);
@@ -304,7 +305,7 @@ int window_read_by_node(const struct packer *packer, struct step *step,
     if (!step->counts || !step->counts->counters)
         return -1;
     target = target_of(step);
-    counters_read(packer->counters, step->counts->counters, &target, sample, by);
+    counters_read(packer->state->counters, step->counts->counters, &target, sample, by);
     return 0;
 }
 
@@ -316,26 +317,26 @@ bool window_last(const struct step *step, struct counters_sample *sample)
     return true;
 }
 
-static int open_counters(struct packer *packer, struct berth_error *err)
+static int open_counters(const struct packer *packer, struct berth_error *err)
 {
     struct counters_about about;
 
-    if (counters_open(&packer->counters, &packer->counters_node, err) < 0)
+    if (counters_open(&packer->state->counters, &packer->state->counters_node, err) < 0)
         return -1;
-    for (size_t i = 0; counters_about(packer->counters, i, &about); i++)
+    for (size_t i = 0; counters_about(packer->state->counters, i, &about); i++)
         log_line(about.used ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG, "counters: %s: %s", about.name,
                  about.say);
     return 0;
 }
 
-static void close_counters(struct packer *packer)
+static void close_counters(const struct packer *packer)
 {
     struct step *step;
 
-    if (!packer->counters)
+    if (!packer->state->counters)
         return;
-    TAILQ_FOREACH(step, &packer->steps.live, link) window_drop(packer, step);
-    counters_close(packer->counters);
+    TAILQ_FOREACH(step, &packer->steps->live, link) window_drop(packer, step);
+    counters_close(packer->state->counters);
 }
 
 /* Reads the step at its end, for its record: its last window was not over. A counter that cannot be
@@ -344,7 +345,7 @@ static void read_last(const struct packer *packer, struct step *step)
 {
     struct counters_sample now, *last;
 
-    if (!packer->ledger || window_read(packer, step, &now) < 0)
+    if (!packer->state->ledger || window_read(packer, step, &now) < 0)
         return;
     last = &step->counts->last;
     for (size_t i = 0; i < COUNTERS; i++)
@@ -354,14 +355,14 @@ static void read_last(const struct packer *packer, struct step *step)
         }
 }
 
-static void end_windows(struct packer *packer, struct step *step, const struct wire_end *end)
+static void end_windows(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     (void)end;
     read_last(packer, step);
     window_end(packer, step);
 }
 
-static void take_turn(struct packer *packer, struct turn *turn)
+static void take_turn(const struct packer *packer, struct turn *turn)
 {
     turn->windows = window_turn(packer);
 }

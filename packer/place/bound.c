@@ -35,7 +35,7 @@ void bound_of(const struct packer *packer, const struct step *step, struct bound
     if (step->slowdown_refused) {
         bound->known = true;
         snprintf(bound->reason, sizeof(bound->reason), "%s",
-                 admit_refusal(&packer->conf, &step->request, &step->identity.is,
+                 admit_refusal(&packer->world.conf, &step->request, &step->identity.is,
                                step->identity.slowdown_waits_pct >= 0, "max-slowdown"));
     } else if (step->ended_at || (step->state != STEP_PLACED && step->state != STEP_OBSERVED)) {
         snprintf(bound->reason, sizeof(bound->reason), "berth does not place it");

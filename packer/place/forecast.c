@@ -75,11 +75,11 @@ void forecast_close(struct forecast *forecast)
  * 1e9 bytes/s. */
 static double traffic_now(const struct packer *packer)
 {
-    double mean, error, most = 0, *sum = calloc(packer->topo->nodes + 1, sizeof(*sum));
-    const struct topo *topo = packer->topo;
+    double mean, error, most = 0, *sum = calloc(packer->world.topo->nodes + 1, sizeof(*sum));
+    const struct topo *topo = packer->world.topo;
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         struct cpus nodes;
         size_t n;
@@ -99,20 +99,21 @@ static double traffic_now(const struct packer *packer)
 /* Describes one of the node's caches and a memory node, as far as they are known. */
 static struct app_machine machine_of(const struct packer *packer, double seen_gbps)
 {
-    const struct topo_llc *llc = &packer->topo->llc[0];
+    const struct topo_llc *llc = &packer->world.topo->llc[0];
     struct app_machine machine = {.llc_bytes = llc->size_bytes ? (double)llc->size_bytes : NAN,
                                   .llc_ways = llc->ways,
                                   .line_bytes = llc->line_bytes,
-                                  .caches = packer->topo->llcs /
-                                            (packer->topo->nodes ? packer->topo->nodes : 1),
+                                  .caches =
+                                      packer->world.topo->llcs /
+                                      (packer->world.topo->nodes ? packer->world.topo->nodes : 1),
                                   .dram_gbps = NAN,
                                   .clock_ghz = NAN,
                                   .own_prefetchers = true,
                                   .dram_seen_gbps = seen_gbps};
 
-    if (packer->machine) {
+    if (packer->world.machine) {
         machine.dram_gbps =
-            machine_profile_local(packer->machine, 0, packer->machine->node[0].cores);
+            machine_profile_local(packer->world.machine, 0, packer->world.machine->node[0].cores);
         machine.dram_calibrated = !isnan(machine.dram_gbps);
     }
     return machine;
@@ -243,7 +244,7 @@ double forecast_confidence(const struct packer *packer, const struct step *step)
     double known = 0;
 
     if (step->program < PROGRAMS_MAX)
-        known = evidence_known(packer->forecast->evidence, step->program);
+        known = evidence_known(packer->state->forecast->evidence, step->program);
     return fmax(0, 1 - doubt_of(step->knowledge.model) * (1 - known));
 }
 
@@ -312,8 +313,8 @@ static void observe(struct forecast *forecast, const struct pair *pair)
 /* Forgets what was measured of programs whose numbers others have now. */
 static void check_numbers(struct forecast *forecast, const struct packer *packer)
 {
-    for (size_t i = 0; i < packer->programs.n; i++) {
-        uint64_t born = packer->programs.program[i].born;
+    for (size_t i = 0; i < packer->state->programs.n; i++) {
+        uint64_t born = packer->state->programs.program[i].born;
 
         if (forecast->born[i] && forecast->born[i] != born) {
             evidence_forget(forecast->evidence, i, 0);
@@ -323,16 +324,16 @@ static void check_numbers(struct forecast *forecast, const struct packer *packer
     }
 }
 
-bool forecast_learn(struct packer *packer)
+bool forecast_learn(const struct packer *packer)
 {
-    struct forecast *forecast = packer->forecast;
+    struct forecast *forecast = packer->state->forecast;
     bool any = false;
     struct pair pair;
 
     if (!forecast || forecast->n <= FORECAST_AVERAGE || !forecast->slot[FORECAST_AVERAGE]->studied)
         return false;
     check_numbers(forecast, packer);
-    for (; pairs_take(&packer->pairs, &pair); any = true)
+    for (; pairs_take(&packer->state->pairs, &pair); any = true)
         observe(forecast, &pair);
     forecast->observed = forecast->observed || any;
     if (forecast->unsettled) {
@@ -384,12 +385,12 @@ static bool is_known(const struct step *step)
  * long as none is, one of which nothing is known. Returns it; NULL: no memory. */
 static const struct app *take_average(struct forecast *forecast, const struct packer *packer)
 {
-    struct app *app = malloc((packer->steps.nlive + 1) * sizeof(*app)), average;
+    struct app *app = malloc((packer->steps->nlive + 1) * sizeof(*app)), average;
     struct slot *slot;
     struct step *step;
     size_t n = 0;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (app && is_known(step) && ladder_at_work(step))
         app[n++] = ladder_app(step, NULL);
     average = ladder_average(n, app);
@@ -412,7 +413,7 @@ static const struct app *take_average(struct forecast *forecast, const struct pa
 
 bool forecast_update(const struct packer *packer)
 {
-    struct forecast *forecast = packer->forecast;
+    struct forecast *forecast = packer->state->forecast;
     const struct app *average;
     struct step *step;
 
@@ -421,7 +422,7 @@ bool forecast_update(const struct packer *packer)
     for (size_t i = 0; i < forecast->n; i++)
         forecast->slot[i]->users = 0;
     average = take_average(forecast, packer);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (average && ladder_at_work(step))
         find_slot(forecast, step, average);
     else
@@ -649,21 +650,21 @@ int forecast_node(const struct forecast *forecast, double caution, size_t n,
 
 /* ---- the stage ---- */
 
-static int open_forecast(struct packer *packer, struct berth_error *err)
+static int open_forecast(const struct packer *packer, struct berth_error *err)
 {
     (void)err;
-    packer->forecast = forecast_open(); /* NULL: slowdowns cannot be told */
+    packer->state->forecast = forecast_open(); /* NULL: slowdowns cannot be told */
     return 0;
 }
 
-static void close_forecast(struct packer *packer)
+static void close_forecast(const struct packer *packer)
 {
-    forecast_close(packer->forecast);
+    forecast_close(packer->state->forecast);
 }
 
-static void learn_turn(struct packer *packer, struct turn *turn)
+static void learn_turn(const struct packer *packer, struct turn *turn)
 {
-    if (packer->pairs.n == 0)
+    if (packer->state->pairs.n == 0)
         return;
     forecast_update(packer);
     turn->learnt = forecast_learn(packer);

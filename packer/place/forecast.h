@@ -25,14 +25,14 @@ struct forecast;
 struct forecast *forecast_open(void);
 void forecast_close(struct forecast *forecast); /* NULL is fine */
 
-/* Brings packer->forecast up to date: finds each live step its slot (step->slot; FORECAST_IDLE
- * where it is not at work). Returns whether slowdowns can be told: false without memory, and where
- * nothing is known of any step. */
+/* Brings packer->state->forecast up to date: finds each live step its slot (step->slot;
+ * FORECAST_IDLE where it is not at work). Returns whether slowdowns can be told: false without
+ * memory, and where nothing is known of any step. */
 bool forecast_update(const struct packer *packer);
 
-/* Takes in what was measured of steps beside each other (packer->pairs), up to date as of the last
- * update. Returns whether there was anything. */
-bool forecast_learn(struct packer *packer);
+/* Takes in what was measured of steps beside each other (packer->state->pairs), up to date as of
+ * the last update. Returns whether there was anything. */
+bool forecast_learn(const struct packer *packer);
 
 /* ---- of slots ---- */
 
@@ -113,8 +113,8 @@ double *forecast_steps(const struct scene *scene);
 
 /* Predict for each live step how much slower than alone it is, as the steps stand now, if all
  * stood where Slurm put them, and if observed ones stood where berth would put them
- * (packer->as_if): step->slowdown. Brings the forecast up to date. */
-void forecast_slowdowns(struct packer *packer);
+ * (packer->state->as_if): step->slowdown. Brings the forecast up to date. */
+void forecast_slowdowns(const struct packer *packer);
 
 /* The means over the step's time, until now_s, as far as they were predicted: NAN where never. */
 void forecast_mean(const struct step *step, double now_s, double *placed, double *home);

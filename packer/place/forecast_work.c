@@ -108,7 +108,7 @@ static int collect(const struct scene *scene, bool as_schemes, struct standing *
     const struct step *step;
     size_t owner = 0;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         bool moves = stand_movable(scene, step);
 
@@ -118,7 +118,7 @@ static int collect(const struct scene *scene, bool as_schemes, struct standing *
 
             if (moves)
                 stand_image(packer, scene->pool, &step->body.task[t].use, &cpus);
-            if (stand_on(packer->topo, &cpus, step->slot, owner, standing) < 0)
+            if (stand_on(packer->world.topo, &cpus, step->slot, owner, standing) < 0)
                 return -1;
             know_each_other(scene, step, t, standing, first);
             if (as_schemes)
@@ -126,7 +126,7 @@ static int collect(const struct scene *scene, bool as_schemes, struct standing *
         }
         owner++;
     }
-    return find_memories(packer->topo, standing);
+    return find_memories(packer->world.topo, standing);
 }
 
 struct forecast_core *forecast_cores(const struct scene *scene, size_t *n)
@@ -151,7 +151,7 @@ static void standing_clear(struct standing *standing)
  * told. Clear with standing_clear in any case. */
 static int foresee(const struct scene *scene, double caution, struct standing *standing)
 {
-    const struct forecast *forecast = scene->packer->forecast;
+    const struct forecast *forecast = scene->packer->state->forecast;
 
     *standing = (struct standing){0};
     if (!forecast || collect(scene, false, standing) < 0)
@@ -177,7 +177,7 @@ double forecast_work(const struct scene *scene, size_t *cores)
 
 double *forecast_steps(const struct scene *scene)
 {
-    size_t n = scene->packer->steps.nlive;
+    size_t n = scene->packer->steps->nlive;
     double *mean = calloc(n + 1, sizeof(*mean));
     size_t *cores = calloc(n + 1, sizeof(*cores));
     struct standing standing;
@@ -201,8 +201,8 @@ double *forecast_steps(const struct scene *scene)
 
 double forecast_watts(const struct scene *scene)
 {
-    const struct topo *topo = scene->packer->topo;
-    bool above_idle = scene->packer->conf.edp_power == CONF_EDP_ABOVE_IDLE;
+    const struct topo *topo = scene->packer->world.topo;
+    bool above_idle = scene->packer->world.conf.edp_power == CONF_EDP_ABOVE_IDLE;
     bool *awake = calloc(topo->packages, sizeof(*awake));
     size_t *cores = calloc(topo->packages, sizeof(*cores));
     struct standing standing = {0};
@@ -247,7 +247,7 @@ static double *home_steps(const struct packer *packer)
     double *mean;
     struct pool home;
 
-    if (pool_copy(&home, &packer->pool) < 0)
+    if (pool_copy(&home, packer->pool) < 0)
         return NULL;
     pool_reset(&home);
     mean = forecast_steps(&(struct scene){packer, &home, false});
@@ -278,18 +278,19 @@ static void predict(struct step_slowdown *slowdown, double now_s, double now, do
     slowdown->since_s = now_s;
 }
 
-void forecast_slowdowns(struct packer *packer)
+void forecast_slowdowns(const struct packer *packer)
 {
     bool known = forecast_update(packer);
-    double *now = known ? forecast_steps(&(struct scene){packer, &packer->pool, false}) : NULL;
+    double *now =
+        known ? forecast_steps(&(struct scene){packer, &packer->state->pool, false}) : NULL;
     double *home = known ? home_steps(packer) : NULL, now_s = clock_s();
-    double *as_if = known && packer->as_if.stand
-                        ? forecast_steps(&(struct scene){packer, &packer->as_if, true})
+    double *as_if = known && packer->state->as_if.stand
+                        ? forecast_steps(&(struct scene){packer, &packer->state->as_if, true})
                         : NULL;
     struct step *step;
     size_t i = 0;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         predict(&step->slowdown, now_s, now ? now[i] : NAN, home ? home[i] : NAN,
                 as_if && step->state == STEP_OBSERVED ? as_if[i] : NAN);
@@ -327,9 +328,9 @@ void forecast_mean(const struct step *step, double now_s, double *placed, double
 /* ---- the stage ---- */
 
 /* For the ledger: what the steps suffer from now on. */
-static void predict_turn(struct packer *packer, struct turn *turn)
+static void predict_turn(const struct packer *packer, struct turn *turn)
 {
-    if (packer->ledger && (turn->rates_changed || turn->steps_changed))
+    if (packer->state->ledger && (turn->rates_changed || turn->steps_changed))
         forecast_slowdowns(packer);
 }
 

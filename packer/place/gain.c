@@ -15,10 +15,10 @@
 static void add_rates(const struct scene *scene, double *package, double *node, double *llc)
 {
     const struct packer *packer = scene->packer;
-    const struct topo *topo = packer->topo;
+    const struct topo *topo = packer->world.topo;
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     for (size_t t = 0; !step_is_shell(step) && t < step->body.ntasks; t++) {
         struct cpus cpus = step->body.task[t].use;
         long before = -1;
@@ -42,7 +42,7 @@ static void add_rates(const struct scene *scene, double *package, double *node, 
 /* Returns DI's score; NAN when out of memory. */
 static double di_score(const struct scene *scene)
 {
-    const struct topo *topo = scene->packer->topo;
+    const struct topo *topo = scene->packer->world.topo;
     size_t n = topo->packages + topo->nodes + 1 + topo->llcs;
     double *sum = calloc(n, sizeof(*sum)), score = sum ? 0 : NAN;
 
@@ -66,7 +66,7 @@ static double scheme_score(const struct scene *scene, enum wire_policy policy)
     for (size_t i = 0; slot && i < n; i++)
         slot[i] = core[i].slot;
     if (slot)
-        opinion = opinion_form(scene->packer->forecast, policy, n, slot);
+        opinion = opinion_form(scene->packer->state->forecast, policy, n, slot);
     if (opinion)
         score = opinion_score(opinion, n, core);
     opinion_free(opinion);
@@ -93,6 +93,6 @@ double gain_of(const struct scene *now, const struct scene *next, enum wire_poli
         return before == after ? 0 : NAN;
     lost = isnan(work) ? 0 : (double)cores - work;
     if (cores == 0)
-        cores = now->packer->steps.nlive;
+        cores = now->packer->steps->nlive;
     return (before - after) / before * fmax(lost, PLACE_AT_STAKE * (double)cores);
 }

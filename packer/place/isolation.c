@@ -67,10 +67,10 @@ static const struct step *devil_on(const struct packer *packer, const struct poo
     const struct step *other;
     struct cpus cpus;
 
-    TAILQ_FOREACH(other, &packer->steps.live, link)
+    TAILQ_FOREACH(other, &packer->steps->live, link)
     {
         if (other == step || step_is_shell(other) ||
-            !(classify_rate(packer, other) >= packer->conf.devil_miss_pmi))
+            !(classify_rate(packer, other) >= packer->world.conf.devil_miss_pmi))
             continue;
         stand_of(packer, pool, other, &cpus);
         if (cpus_intersect(&cpus, domain))
@@ -91,7 +91,7 @@ static void add_number(char *text, size_t size, bool *first, size_t number)
 static void domain_of(const struct packer *packer, const struct cpus *stand, bool packages,
                       struct cpus *cpus, char *name, size_t size)
 {
-    const struct topo *topo = packer->topo;
+    const struct topo *topo = packer->world.topo;
     size_t last = topo->packages, count = 0;
     char list[80] = "";
     bool first = true;
@@ -161,7 +161,7 @@ size_t isolation_missing(const struct packer *packer, const struct pool *pool)
     const struct step *step;
     size_t n = 0;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     n += step_movable(step) && isolation_wanted(step) &&
          devil_beside(packer, pool, step, name, sizeof(name));
     return n;
@@ -178,7 +178,7 @@ void isolation_of(const struct packer *packer, const struct step *step, struct i
         return;
     if (refused)
         snprintf(isolation->reason, sizeof(isolation->reason), "%s",
-                 admit_refusal(&packer->conf, &step->request, &step->identity.is,
+                 admit_refusal(&packer->world.conf, &step->request, &step->identity.is,
                                step->identity.isolate_waits, "isolate"));
     else if (step->ended_at || (step->state != STEP_PLACED && step->state != STEP_OBSERVED))
         snprintf(isolation->reason, sizeof(isolation->reason), "berth does not place it");

@@ -8,7 +8,7 @@
 static bool stands_there(const struct packer *packer, const struct pool *pool, const size_t *from,
                          const size_t *target, size_t count)
 {
-    const struct topo_core *core = packer->topo->core;
+    const struct topo_core *core = packer->world.topo->core;
 
     for (size_t i = 0; i < count; i++) {
         size_t llc = core[target[i]].llc, there = 0, here = 0;
@@ -63,8 +63,8 @@ static bool may_stand(const struct packer *packer, const struct units *units, si
     struct cpus cpus = {0}, nodes;
 
     for (size_t i = 0; i < units->unit[u].cores; i++)
-        cpus_or(&cpus, &packer->topo->core[target[i]].cpus);
-    topo_nodes_of(packer->topo, &cpus, &nodes);
+        cpus_or(&cpus, &packer->world.topo->core[target[i]].cpus);
+    topo_nodes_of(packer->world.topo, &cpus, &nodes);
     return step_may_use(units->first[u], &nodes);
 }
 
@@ -107,7 +107,7 @@ bool keep_bound(const struct packer *packer, struct units *units)
 static void keep_within_cache(const struct packer *packer, const struct pool *pool,
                               struct units *units)
 {
-    const struct topo_core *core = packer->topo->core;
+    const struct topo_core *core = packer->world.topo->core;
     size_t *of_target = units->of_target, total = units->total;
 
     for (size_t i = 0; i < pool->cores; i++)
@@ -132,7 +132,7 @@ static void keep_within_cache(const struct packer *packer, const struct pool *po
 static void match_own(const struct packer *packer, const struct pool *pool, struct units *units,
                       size_t start, size_t count)
 {
-    const struct topo_core *core = packer->topo->core;
+    const struct topo_core *core = packer->world.topo->core;
 
     for (size_t i = start; i < start + count; i++) {
         size_t llc = core[pool->stand[units->from[i]]].llc;

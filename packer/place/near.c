@@ -8,17 +8,18 @@
 #include "packer/base/text.h"
 #include "packer/steps/stage.h"
 
-void near_read(struct packer *packer)
+void near_read(const struct packer *packer)
 {
     struct devices *gear;
     struct berth_error err;
 
-    if (devices_read(&gear, packer->topo, packer->conf.topology, &packer->devices, &err) < 0) {
+    if (devices_read(&gear, packer->world.topo, packer->world.conf.topology, &packer->world.devices,
+                     &err) < 0) {
         log_warn("devices: %s", err.text);
         return;
     }
-    devices_free(packer->gear);
-    packer->gear = gear;
+    devices_free(packer->state->gear);
+    packer->state->gear = gear;
 }
 
 size_t near_devices(const struct packer *packer, const struct step *step,
@@ -33,7 +34,7 @@ size_t near_devices(const struct packer *packer, const struct step *step,
 
         snprintf(name, sizeof(name), "%.*s", (int)length, at);
         if (n < NEAR_DEVICES_MAX)
-            device[n] = packer->gear ? devices_find(packer->gear, name) : NULL;
+            device[n] = packer->state->gear ? devices_find(packer->state->gear, name) : NULL;
         n++;
         at += length;
     }
@@ -47,13 +48,13 @@ void near_begin(const struct packer *packer, struct step *step)
     struct step_near *near = &step->near;
 
     *near = (struct step_near){.holds = n > 0 && n <= NEAR_DEVICES_MAX &&
-                                        packer->conf.device_near != CONF_NEAR_OFF &&
+                                        packer->world.conf.device_near != CONF_NEAR_OFF &&
                                         !step->request.options.nodevice};
     for (size_t i = 0; near->holds && i < n; i++) {
         near->holds = device[i] != NULL;
         if (device[i])
             cpus_or(&near->cpus,
-                    cpus_empty(&device[i]->cpus) ? &packer->topo->cpus : &device[i]->cpus);
+                    cpus_empty(&device[i]->cpus) ? &packer->world.topo->cpus : &device[i]->cpus);
     }
 }
 
@@ -78,7 +79,7 @@ bool near_is_far(const struct scene *scene, const struct step *step)
 /* Does the step only wait for others of its job? It goes where the job's cores go. */
 static bool only_waits(const struct packer *packer, const struct step *step)
 {
-    return step_is_shell(step) && registry_job_lives(&packer->steps, step->request.id.job, true);
+    return step_is_shell(step) && registry_job_lives(packer->steps, step->request.id.job, true);
 }
 
 size_t near_missing(const struct scene *scene)
@@ -86,7 +87,7 @@ size_t near_missing(const struct scene *scene)
     const struct step *step;
     size_t n = 0;
 
-    TAILQ_FOREACH(step, &scene->packer->steps.live, link)
+    TAILQ_FOREACH(step, &scene->packer->steps->live, link)
     {
         if (!step->near.holds || !stand_movable(scene, step) || only_waits(scene->packer, step))
             continue;
@@ -129,19 +130,19 @@ void near_text(const struct packer *packer, const struct step *step, char *text,
 
 /* ---- the stage ---- */
 
-static int open_devices(struct packer *packer, struct berth_error *err)
+static int open_devices(const struct packer *packer, struct berth_error *err)
 {
     (void)err;
     near_read(packer);
     return 0;
 }
 
-static void close_devices(struct packer *packer)
+static void close_devices(const struct packer *packer)
 {
-    devices_free(packer->gear);
+    devices_free(packer->state->gear);
 }
 
-static void find_devices(struct packer *packer, struct step *step)
+static void find_devices(const struct packer *packer, struct step *step)
 {
     near_begin(packer, step);
 }

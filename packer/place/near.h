@@ -16,7 +16,7 @@
 /* Reads the node's devices: at the start, and again with berth.conf, for a driver that came later
  * says more of them. Steps that run keep what they were told. Where they cannot be read, those that
  * were read before count, and it is logged. */
-void near_read(struct packer *packer);
+void near_read(const struct packer *packer);
 
 /* Finds a new or adopted step's devices, and says whether they hold it: step->near. */
 void near_begin(const struct packer *packer, struct step *step);

@@ -26,7 +26,7 @@ struct way {
 
 static const struct topo *topo_of(const struct way *way)
 {
-    return way->scene->packer->topo;
+    return way->scene->packer->world.topo;
 }
 
 static bool is_near(const struct way *way, size_t core, const struct cpus *near)
@@ -207,8 +207,8 @@ static bool is_to_come(const struct way *way, const struct place_terms *terms, s
 /* Brings each unit that is far and for which there is room. Returns whether there was one. */
 static bool bring_all(struct way *way, const struct place_terms *terms)
 {
-    bool others_go =
-        way->scene->packer->conf.device_near == CONF_NEAR_MUST && !(terms && terms->others_stay);
+    bool others_go = way->scene->packer->world.conf.device_near == CONF_NEAR_MUST &&
+                     !(terms && terms->others_stay);
     bool any = false;
 
     for (size_t unit = 0; unit < way->units->n; unit++) {

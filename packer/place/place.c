@@ -31,7 +31,7 @@ void place_begin(const struct packer *packer, struct step *step)
 
     step->place.policy_asked = o->policy_given ? o->policy
                                : o->edp        ? WIRE_POLICY_DIO_POWER
-                                               : packer->conf.policy;
+                                               : packer->world.conf.policy;
     step->place.policy = step->place.policy_asked;
     step->place.edp = (struct step_edp){.cluster = NAN, .spread = NAN};
     place_bound(step);
@@ -55,13 +55,13 @@ void place_describe(const struct packer *packer, const struct pool *pool, struct
         cpus_or(&step->place.cpus, &image);
         cpus_or(&step->place.home, &step->body.task[i].home);
     }
-    topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
+    topo_nodes_of(packer->world.topo, &step->place.cpus, &step->place.mems);
 }
 
 void place_home(const struct packer *packer, struct step *step)
 {
     step->place.cpus = step->place.home;
-    topo_nodes_of(packer->topo, &step->place.cpus, &step->place.mems);
+    topo_nodes_of(packer->world.topo, &step->place.cpus, &step->place.mems);
 }
 
 /* ---- the decision ---- */
@@ -72,10 +72,10 @@ static void tell_ranks(const struct scene *scene, const struct units *units,
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &scene->packer->steps.live, link)
+    TAILQ_FOREACH(step, &scene->packer->steps->live, link)
     {
         size_t first = cpus_next(&step->body.task[0].use, 0);
-        long core = topo_core_of_cpu(scene->packer->topo, first);
+        long core = topo_core_of_cpu(scene->packer->world.topo, first);
         bool ranked = core >= 0 && units->of_core[core] != UNITS_NONE && !step_is_shell(step);
         bool packed = ranked && units->packed[units->of_core[core]];
 
@@ -158,15 +158,15 @@ static enum wire_policy wanted(const struct scene *scene)
     enum wire_policy policy = WIRE_POLICIES;
     const struct step *step;
 
-    TAILQ_FOREACH(step, &scene->packer->steps.live, link)
+    TAILQ_FOREACH(step, &scene->packer->steps->live, link)
     {
         if (!stand_decides(scene, step) || step_is_shell(step))
             continue;
         if (policy != WIRE_POLICIES && policy != step->place.policy_asked)
-            return scene->packer->conf.policy;
+            return scene->packer->world.conf.policy;
         policy = step->place.policy_asked;
     }
-    return policy == WIRE_POLICIES ? scene->packer->conf.policy : policy;
+    return policy == WIRE_POLICIES ? scene->packer->world.conf.policy : policy;
 }
 
 enum wire_policy place_policy(const struct scene *scene)
@@ -236,13 +236,13 @@ int place_decide(const struct scene *scene, const struct place_terms *terms,
 
 void place_predict(const struct packer *packer)
 {
-    struct pool pool = packer->pool;
+    struct pool pool = *packer->pool;
     struct scene scene = {packer, &pool, false};
     double *slowdown = forecast_update(packer) ? forecast_steps(&scene) : NULL;
     struct step *step;
     size_t i = 0;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         step->place.predicted = slowdown ? slowdown[i++] : NAN;
         step->place.confidence =
@@ -254,15 +254,15 @@ void place_predict(const struct packer *packer)
 
 /* ---- the stage ---- */
 
-static void ask_policy(struct packer *packer, struct step *step)
+static void ask_policy(const struct packer *packer, struct step *step)
 {
     place_begin(packer, step);
 }
 
-static void adopt_place(struct packer *packer, struct step *step)
+static void adopt_place(const struct packer *packer, struct step *step)
 {
     place_begin(packer, step);
-    place_describe(packer, &packer->pool, step);
+    place_describe(packer, packer->pool, step);
     place_adopt(step);
 }
 

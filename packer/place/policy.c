@@ -25,7 +25,7 @@ static size_t without_devices(const struct units *units)
 static int build_tree(const struct scene *scene, const struct units *units, struct topo_tree *tree,
                       struct berth_error *err)
 {
-    const struct topo *topo = scene->packer->topo;
+    const struct topo *topo = scene->packer->world.topo;
     struct cpus within = {0};
 
     for (size_t core = 0; core < scene->pool->cores; core++)
@@ -119,8 +119,8 @@ static int isolate(const struct packer *packer, const struct di_machine *machine
                                         .sensitive = step};
     }
     if (unit && isolated)
-        count = isolate_place_best(machine, packer->conf.devil_miss_pmi, pieces->n, unit, units->to,
-                                   isolated, &level);
+        count = isolate_place_best(machine, packer->world.conf.devil_miss_pmi, pieces->n, unit,
+                                   units->to, isolated, &level);
     for (size_t i = 0; count >= 0 && i < pieces->n; i++)
         units->isolated[pieces->piece[i].of] = isolated[i];
     free(isolated);
@@ -151,7 +151,7 @@ int policy_spread(const struct scene *scene, struct units *units, struct berth_e
 static bool *awake_in(const struct scene *scene, const struct units *units,
                       const struct topo_tree *tree)
 {
-    const struct topo *topo = scene->packer->topo;
+    const struct topo *topo = scene->packer->world.topo;
     bool *package = calloc(topo->packages, sizeof(*package));
     bool *awake = calloc(tree->level[0].count, sizeof(*awake));
 
@@ -175,7 +175,7 @@ static bool *awake_in(const struct scene *scene, const struct units *units,
 static int cluster(const struct packer *packer, const struct di_machine *machine, const bool *awake,
                    const struct pieces *pieces, struct units *units)
 {
-    const struct conf *conf = &packer->conf;
+    const struct conf *conf = &packer->world.conf;
     const struct cluster_rule rule = {conf->devil_miss_pmi,
                                       conf->dio_power_order == CONF_AS_PRINTED};
     struct cluster_unit *unit = calloc(pieces->n + 1, sizeof(*unit));

@@ -63,7 +63,7 @@ struct search {
 
 static inline const struct topo *search_topo(const struct search *search)
 {
-    return search->scene->packer->topo;
+    return search->scene->packer->world.topo;
 }
 
 /* ---- search_parts.c ---- */

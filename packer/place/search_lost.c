@@ -120,7 +120,7 @@ static double lost_on_node(struct search *search, const size_t *cache_of)
     size_t n = search_list(search, cache_of), at = search->fixed;
     double lost = 0;
 
-    if (forecast_node(search->scene->packer->forecast, FORECAST_CAUTION, n, search->core,
+    if (forecast_node(search->scene->packer->state->forecast, FORECAST_CAUTION, n, search->core,
                       search->slowdown) < 0)
         return 0;
     for (size_t i = 0; i < search->fixed; i++)
@@ -178,7 +178,7 @@ static int predict_cache(struct search *search, const size_t *cache_of, size_t c
     for (size_t j = 0; j < search->fixed; j++)
         if (search->core[j].cache == cache)
             search->core[end + (*fixed)++] = search->core[j];
-    return forecast_cache(search->scene->packer->forecast, FORECAST_CAUTION,
+    return forecast_cache(search->scene->packer->state->forecast, FORECAST_CAUTION,
                           asked_beside(search, cache_of, search->domain[cache], cache),
                           *parts + *fixed, search->core + begin, search->slowdown, gbps);
 }
@@ -270,8 +270,9 @@ double search_lost(const size_t *cache_of, const size_t *touched, size_t n, void
  * where there are too many programs for a table, in two numbers each. */
 static double guess_pair(const struct search *search, const struct part *x, const struct part *y)
 {
-    double lost =
-        x->unit == y->unit ? NAN : forecast_pair(search->scene->packer->forecast, x->slot, y->slot);
+    double lost = x->unit == y->unit
+                      ? NAN
+                      : forecast_pair(search->scene->packer->state->forecast, x->slot, y->slot);
 
     return isnan(lost) ? x->suffers * y->presses + y->suffers * x->presses
                        : (double)x->cores * (double)y->cores * lost;
@@ -309,7 +310,8 @@ static int form_opinion(struct search *search)
     for (size_t i = 0; slot && i < search->fixed; i++)
         slot[n++] = search->core[i].slot;
     if (slot)
-        search->opinion = opinion_form(search->scene->packer->forecast, search->policy, n, slot);
+        search->opinion =
+            opinion_form(search->scene->packer->state->forecast, search->policy, n, slot);
     free(slot);
     return search->opinion ? 0 : -1;
 }
@@ -329,7 +331,7 @@ static void take_scale(struct search *search)
  * each: matrices of slowdowns are nearly of rank one. */
 static void take_figures(struct search *search)
 {
-    const struct forecast *forecast = search->scene->packer->forecast;
+    const struct forecast *forecast = search->scene->packer->state->forecast;
     double typical = fmax(forecast_figures(forecast, FORECAST_AVERAGE).suffers, 1e-6);
 
     for (size_t p = 0; p < search->n; p++) {
@@ -349,7 +351,7 @@ static double lost_alone(const struct search *search, size_t slot, double others
     struct forecast_core core = {.slot = slot};
     double slowdown = 0, gbps;
 
-    if (forecast_cache(search->scene->packer->forecast, 0, others_gbps, 1, &core, &slowdown,
+    if (forecast_cache(search->scene->packer->state->forecast, 0, others_gbps, 1, &core, &slowdown,
                        &gbps) < 0)
         return 0;
     return 1 - 1 / (1 + slowdown);
@@ -359,7 +361,7 @@ static double lost_alone(const struct search *search, size_t slot, double others
  * that others ask. */
 static void take_traffic(struct search *search)
 {
-    const struct forecast *forecast = search->scene->packer->forecast;
+    const struct forecast *forecast = search->scene->packer->state->forecast;
     size_t n = search_list(search, search->cache_of);
     double *sum = search->slowdown + n; /* scratch, by domain */
 

@@ -74,7 +74,7 @@ static void add_part(struct search *search, size_t unit, size_t cache, size_t fi
                       .word = threads_word(step),
                       .apart = divided && search->policy != WIRE_POLICY_CONTEND,
                       .isolated = units->isolate_for[unit] != NULL,
-                      .devil = classify_rate(packer, step) >= packer->conf.devil_miss_pmi,
+                      .devil = classify_rate(packer, step) >= packer->world.conf.devil_miss_pmi,
                       .fresh = search->terms && step == search->terms->fresh,
                       .focus = has_come(search, unit)};
 }
@@ -158,7 +158,7 @@ static void take_fixed(struct search *search)
     size_t owner = search->units->n;
     const struct step *step;
 
-    TAILQ_FOREACH(step, &search->scene->packer->steps.live, link)
+    TAILQ_FOREACH(step, &search->scene->packer->steps->live, link)
     if (step->slot != FORECAST_IDLE && !stand_movable(search->scene, step))
         add_fixed(search, step, owner++);
 }

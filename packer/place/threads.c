@@ -28,7 +28,7 @@ static const struct program_threads *known_of(const struct packer *packer, const
 {
     if (step->program == PROGRAM_NONE || step->ended_at)
         return NULL;
-    return &packer->programs.program[step->program].threads;
+    return &packer->state->programs.program[step->program].threads;
 }
 
 /* Returns the part of the program's hits that are on lines of other threads; NAN not known. */
@@ -72,7 +72,8 @@ bool threads_divisible(const struct packer *packer, const struct step *step, siz
     if (cores < 2 || word == THREADS_PACK || is_sized(step))
         return false;
     return word == THREADS_SPREAD ||
-           (step->profile.known && classify_rate(packer, step) >= packer->conf.devil_miss_pmi &&
+           (step->profile.known &&
+            classify_rate(packer, step) >= packer->world.conf.devil_miss_pmi &&
             !is_stopped(packer, step));
 }
 
@@ -137,7 +138,7 @@ static void stand_of(const struct scene *scene, const struct step *step, size_t 
 
 double threads_apart_now(const struct scene *scene, const struct step *step)
 {
-    const struct topo *topo = scene->packer->topo;
+    const struct topo *topo = scene->packer->world.topo;
     size_t on[CPUS_MAX], all = 0;
     double sum = 0;
 
@@ -156,13 +157,13 @@ double threads_apart_now(const struct scene *scene, const struct step *step)
 
 double threads_far_now(const struct packer *packer, const struct step *step, size_t task)
 {
-    const struct topo *topo = packer->topo;
+    const struct topo *topo = packer->world.topo;
     struct cpus cpus = step->body.task[task].use;
     size_t on[CPUS_MAX], cores;
     double far = 0;
 
     if (step_movable(step))
-        stand_image(packer, &packer->pool, &step->body.task[task].use, &cpus);
+        stand_image(packer, packer->pool, &step->body.task[task].use, &cpus);
     cores = count_cores(topo, &cpus, on);
     for (size_t i = 0; i < topo->llcs; i++)
         far = on[i] ? fmax(far, app_far(cores, on[i])) : far;
@@ -172,7 +173,7 @@ double threads_far_now(const struct packer *packer, const struct step *step, siz
 /* Returns the pool's cores on each cache (room[topo->llcs]), and the greatest. */
 static size_t count_room(const struct scene *scene, size_t *room)
 {
-    const struct topo *topo = scene->packer->topo;
+    const struct topo *topo = scene->packer->world.topo;
     size_t most = 0;
 
     for (size_t i = 0; i < topo->llcs; i++)
@@ -196,11 +197,11 @@ static size_t caches_wanted(const struct topo *topo, const size_t *room, size_t 
 
 size_t threads_missing(const struct scene *scene)
 {
-    const struct topo *topo = scene->packer->topo;
+    const struct topo *topo = scene->packer->world.topo;
     size_t room[CPUS_MAX], on[CPUS_MAX], most = SIZE_MAX, missing = 0;
     const struct step *step;
 
-    TAILQ_FOREACH(step, &scene->packer->steps.live, link)
+    TAILQ_FOREACH(step, &scene->packer->steps->live, link)
     {
         enum threads_word word = threads_word(step);
 
@@ -248,7 +249,7 @@ static const char *why_of(const struct packer *packer, const struct step *step, 
 
 static const char *vain_of(const struct packer *packer, const struct step *step, size_t cores)
 {
-    if (packer->topo->llcs == 1)
+    if (packer->world.topo->llcs == 1)
         return "the node has one cache of the last level";
     if (cores < 2)
         return "its tasks have one core each";
@@ -263,15 +264,15 @@ void threads_state(const struct packer *packer, const struct step *step,
     *state = (struct threads_state){
         .asked = threads_word(step), .shared = shared_of(packer, step), .reason = ""};
     for (size_t t = 0; t < step->body.ntasks; t++) {
-        size_t cores = count_cores(packer->topo, &step->body.task[t].cpus, on);
-        size_t caches = caches_of(packer->topo, on);
+        size_t cores = count_cores(packer->world.topo, &step->body.task[t].cpus, on);
+        size_t caches = caches_of(packer->world.topo, on);
 
         most = cores > most ? cores : most;
         state->caches = caches > state->caches ? caches : state->caches;
     }
     if (state->asked != THREADS_MODEL)
         state->vain = vain_of(packer, step, most);
-    if (packer->topo->llcs > 1 && most > 1)
+    if (packer->world.topo->llcs > 1 && most > 1)
         state->reason = why_of(packer, step, most);
 }
 
@@ -286,7 +287,7 @@ void threads_learn(const struct packer *packer, const struct step *step, double 
     if (step->program == PROGRAM_NONE || !(far - near > NEAR) || !(near_hits > 0) ||
         !isfinite(far_misses - near_misses))
         return;
-    known = &packer->programs.program[step->program].threads;
+    known = &packer->state->programs.program[step->program].threads;
     shared = fmin(fmax((far_misses - near_misses) / ((far - near) * near_hits), 0), 1);
     known->seen = fmin(known->seen + 1, SEEN_MOST);
     known->shared += (shared - known->shared) / known->seen;
@@ -298,9 +299,9 @@ void threads_regret(const struct packer *packer, const struct step *step)
 
     if (step->program == PROGRAM_NONE)
         return;
-    known = &packer->programs.program[step->program].threads;
+    known = &packer->state->programs.program[step->program].threads;
     if (known->regrets < DOUBLINGS_MAX)
         known->regrets++;
     known->whole_until_s =
-        clock_s() + ldexp((double)packer->conf.regret_ms / 1000, (int)known->regrets - 1);
+        clock_s() + ldexp((double)packer->world.conf.regret_ms / 1000, (int)known->regrets - 1);
 }

@@ -85,7 +85,7 @@ static size_t unit_for(const struct packer *packer, struct units *units, struct 
 
     cpus_foreach(cpu, home)
     {
-        size_t other = units->of_core[topo_core_of_cpu(packer->topo, cpu)];
+        size_t other = units->of_core[topo_core_of_cpu(packer->world.topo, cpu)];
 
         if (other == UNITS_NONE || other == mine)
             continue;
@@ -124,10 +124,10 @@ static void add_unit(const struct packer *packer, const struct pool *pool, struc
 {
     size_t unit;
 
-    if (!all_in_pool(packer->topo, pool, home))
+    if (!all_in_pool(packer->world.topo, pool, home))
         return;
     unit = unit_for(packer, units, step, home);
-    cpus_foreach(cpu, home) units->of_core[topo_core_of_cpu(packer->topo, cpu)] = unit;
+    cpus_foreach(cpu, home) units->of_core[topo_core_of_cpu(packer->world.topo, cpu)] = unit;
 }
 
 /* What a task uses is one unit; where it was sized, one on each NUMA node, for so many cores of
@@ -140,10 +140,11 @@ static void add_tasks(const struct packer *packer, const struct pool *pool, stru
 
         if (cpus_equal(&task->use, &task->home))
             add_unit(packer, pool, units, step, &task->use);
-        for (size_t n = 0; !cpus_equal(&task->use, &task->home) && n < packer->topo->nodes; n++) {
+        for (size_t n = 0; !cpus_equal(&task->use, &task->home) && n < packer->world.topo->nodes;
+             n++) {
             struct cpus part = task->use;
 
-            cpus_and(&part, &packer->topo->node[n].cpus);
+            cpus_and(&part, &packer->world.topo->node[n].cpus);
             add_unit(packer, pool, units, step, &part);
         }
     }
@@ -205,10 +206,10 @@ int units_collect(const struct scene *scene, struct units *units)
 
     if (units_init(units, scene->pool->cores) < 0)
         return -1;
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         bool idle_shell =
-            step_is_shell(step) && registry_job_lives(&packer->steps, step->request.id.job, true);
+            step_is_shell(step) && registry_job_lives(packer->steps, step->request.id.job, true);
 
         if (stand_movable(scene, step) && !idle_shell)
             add_tasks(packer, scene->pool, units, step);

@@ -392,7 +392,7 @@ void client_open(struct clients *clients, int fd)
     refuse(clients, fd, uid, "out of memory");
 }
 
-void clients_init(struct clients *clients, struct event_base *base, struct packer *packer,
+void clients_init(struct clients *clients, struct event_base *base, const struct packer *packer,
                   const struct request_op *ops)
 {
     *clients = (struct clients){

@@ -25,7 +25,7 @@ struct client;
 
 struct clients {
     struct event_base *base;
-    struct packer *packer;
+    const struct packer *packer;
     const struct request_op *ops; /* [WIRE_OPS]: what clients can ask for */
     struct budget budget;
     LIST_HEAD(client_list, client) list;
@@ -34,7 +34,7 @@ struct clients {
     struct log_limit refused, too_long;
 };
 
-void clients_init(struct clients *clients, struct event_base *base, struct packer *packer,
+void clients_init(struct clients *clients, struct event_base *base, const struct packer *packer,
                   const struct request_op *ops);
 void clients_close(struct clients *clients); /* hangs up on all */
 

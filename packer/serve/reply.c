@@ -21,7 +21,7 @@ static int act(struct reply *reply)
     return op->act ? op->act(reply, &reply->err) : 0;
 }
 
-struct reply *reply_begin(struct packer *packer, const struct request_op *ops, uid_t uid,
+struct reply *reply_begin(const struct packer *packer, const struct request_op *ops, uid_t uid,
                           const char *line, size_t length)
 {
     struct reply *reply = calloc(1, sizeof(*reply));

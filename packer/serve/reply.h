@@ -42,7 +42,7 @@ struct request_op {
 };
 
 struct reply {
-    struct packer *packer;
+    const struct packer *packer;
     const struct request_op *ops; /* [WIRE_OPS] */
     uid_t uid;                    /* who asks */
     struct wire_request request;
@@ -60,7 +60,7 @@ struct reply {
 
 /* Does what the line asks for, by the table ops[WIRE_OPS]. Returns the answer, for the caller to
  * end, or NULL: no memory. */
-struct reply *reply_begin(struct packer *packer, const struct request_op *ops, uid_t uid,
+struct reply *reply_begin(const struct packer *packer, const struct request_op *ops, uid_t uid,
                           const char *line, size_t length);
 
 enum reply_next {

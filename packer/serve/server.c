@@ -42,7 +42,7 @@ static void on_connection(int fd, void *arg)
  * root may, so that users' connections never stand before the plugin's. */
 static int listen_at(struct server *server, const char *path, struct berth_error *err)
 {
-    char plugin[sizeof(server->clients.packer->conf.socket) + sizeof(WIRE_PLUGIN_SUFFIX)];
+    char plugin[sizeof(server->clients.packer->world.conf.socket) + sizeof(WIRE_PLUGIN_SUFFIX)];
     struct event_base *base = server->clients.base;
 
     snprintf(plugin, sizeof(plugin), "%s" WIRE_PLUGIN_SUFFIX, path);
@@ -57,7 +57,7 @@ static int listen_at(struct server *server, const char *path, struct berth_error
                          err);
 }
 
-int server_open(struct server **out, struct event_base *base, struct packer *packer,
+int server_open(struct server **out, struct event_base *base, const struct packer *packer,
                 const struct request_op *ops, struct berth_error *err)
 {
     struct server *server = calloc(1, sizeof(*server));
@@ -65,7 +65,7 @@ int server_open(struct server **out, struct event_base *base, struct packer *pac
     if (!server)
         return berth_no_memory(err);
     clients_init(&server->clients, base, packer, ops);
-    if (listen_at(server, packer->conf.socket, err) == 0) {
+    if (listen_at(server, packer->world.conf.socket, err) == 0) {
         *out = server;
         return 0;
     }

@@ -19,10 +19,10 @@ struct server;
  * memory. The caller frees it. */
 struct event_base *server_loop(void);
 
-/* Listens at packer->conf.socket, and at its name with WIRE_PLUGIN_SUFFIX (the folder is created
- * 0755; a stale socket is replaced, a live one is an error), and serves ops[WIRE_OPS]. 0 and *out,
- * or -1 and err. */
-int server_open(struct server **out, struct event_base *base, struct packer *packer,
+/* Listens at packer->world.conf.socket, and at its name with WIRE_PLUGIN_SUFFIX (the folder is
+ * created 0755; a stale socket is replaced, a live one is an error), and serves ops[WIRE_OPS]. 0
+ * and *out, or -1 and err. */
+int server_open(struct server **out, struct event_base *base, const struct packer *packer,
                 const struct request_op *ops, struct berth_error *err);
 
 /* Binds a socket anew whose file was removed. Returns true when one was. */

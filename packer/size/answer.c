@@ -45,7 +45,7 @@ static void bound(const struct sizings *all, bool keep, struct found *found)
         if (!keep || sizing->step == all->newcomer)
             continue;
         *bounds = (struct size_bounds){.needed = sizing->now};
-        for (size_t i = 0; i < all->packer->topo->nodes; i++)
+        for (size_t i = 0; i < all->packer->world.topo->nodes; i++)
             bounds->least = bounds->most += sizing->now[i];
     }
 }
@@ -89,7 +89,7 @@ static bool is_worth_it(const struct sizings *all, const struct size_model *mode
 
 static void take(struct sizings *all, const struct found *found)
 {
-    size_t nodes = all->packer->topo->nodes;
+    size_t nodes = all->packer->world.topo->nodes;
 
     for (size_t s = 0; s < all->n; s++)
         if (all->sizing[s].number != SIZING_NOT_ASKED)
@@ -113,7 +113,7 @@ static bool anybody_runs(const struct sizings *all)
 /* Does the answer leave who runs what he uses? */
 static bool is_kept(const struct sizings *all, const struct found *found)
 {
-    size_t nodes = all->packer->topo->nodes;
+    size_t nodes = all->packer->world.topo->nodes;
 
     for (size_t s = 0; s < all->n; s++)
         if (runs(all, s) && memcmp(&found->chosen[all->sizing[s].number * nodes],
@@ -133,9 +133,9 @@ static void ask_all(const struct sizings *all, const struct size_model *model, s
         return;
     bound(all, false, best);
     ask(model,
-        waits           ? packer->size_together_s
-        : all->newcomer ? packer->size_patience_s
-                        : packer->size_unhurried_s,
+        waits           ? packer->state->size_together_s
+        : all->newcomer ? packer->state->size_patience_s
+                        : packer->state->size_unhurried_s,
         best, err);
 }
 
@@ -148,7 +148,7 @@ static enum size_found find(struct sizings *all, const struct size_model *model,
     *proven = (best->is && best->answer.proven) || (observed && anybody_runs(all));
     if (anybody_runs(all) && !(best->is && best->answer.proven && is_kept(all, best))) {
         bound(all, true, kept);
-        ask(model, all->packer->size_patience_s, kept, err);
+        ask(model, all->packer->state->size_patience_s, kept, err);
     }
     if (best->is && (!kept->is || is_worth_it(all, model, &kept->answer, &best->answer))) {
         take(all, best);
@@ -163,7 +163,7 @@ static enum size_found find(struct sizings *all, const struct size_model *model,
 enum size_found size_answer_find(struct sizings *all, const struct size_model *model, bool *proven,
                                  struct berth_error *err)
 {
-    size_t steps = size_model_steps(model), nodes = all->packer->topo->nodes;
+    size_t steps = size_model_steps(model), nodes = all->packer->world.topo->nodes;
     struct found kept = {0}, best = {0};
     enum size_found result = SIZE_FOUND_NOTHING;
 

@@ -29,7 +29,7 @@ static bool job_runs(const struct claims *s, uint32_t job)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &s->packer->steps.live, link)
+    TAILQ_FOREACH(step, &s->packer->steps->live, link)
     if (step->request.id.job == job && !step_is_shell(step) && is_grown(s, step))
         return true;
     return false;
@@ -97,11 +97,11 @@ static bool any_shared(struct claims *s)
     const struct step *step;
     struct cpus cores;
 
-    TAILQ_FOREACH(step, &s->packer->steps.live, link)
+    TAILQ_FOREACH(step, &s->packer->steps->live, link)
     {
         if (!claims(s, step))
             continue;
-        claims_cores_of(s->packer->topo, step, &cores);
+        claims_cores_of(s->packer->world.topo, step, &cores);
         cpus_foreach(core, &cores)
         {
             if (s->owner[core] && s->owner[core] != owner_of(step))
@@ -114,13 +114,13 @@ static bool any_shared(struct claims *s)
 
 static void collect(struct claims *s)
 {
-    const struct topo *topo = s->packer->topo;
+    const struct topo *topo = s->packer->world.topo;
     const struct step *step;
     size_t i = 0;
 
     for (size_t slot = 0; slot < s->slots; slot++)
         s->slot[slot] = CLAIM_NONE;
-    TAILQ_FOREACH(step, &s->packer->steps.live, link)
+    TAILQ_FOREACH(step, &s->packer->steps->live, link)
     {
         struct claim claim = {.job = step->request.id.job, .apart = step->request.options.adapt};
 
@@ -182,7 +182,7 @@ static void find_parties(struct claims *s)
 
 static int alloc(struct claims *s)
 {
-    size_t steps = s->packer->steps.nlive + 1; /* calloc(0) may be NULL */
+    size_t steps = s->packer->steps->nlive + 1; /* calloc(0) may be NULL */
 
     for (s->slots = 1; s->slots < 2 * steps;)
         s->slots *= 2;
@@ -193,9 +193,10 @@ static int alloc(struct claims *s)
     return s->claim && s->slot && s->of_step && s->owner ? 0 : -1;
 }
 
-int claims_read(struct packer *packer, bool grown, struct claims *claims)
+int claims_read(const struct packer *packer, bool grown, struct claims *claims)
 {
-    *claims = (struct claims){.packer = packer, .grown = grown, .ncores = packer->topo->cores};
+    *claims =
+        (struct claims){.packer = packer, .grown = grown, .ncores = packer->world.topo->cores};
     if (alloc(claims) < 0)
         return -1;
     if (any_shared(claims)) {

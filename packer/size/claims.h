@@ -25,7 +25,7 @@ struct claim {
 };
 
 struct claims {
-    struct packer *packer;
+    const struct packer *packer;
     bool grown; /* only of steps that do not wait (share_wait.h) */
     size_t n, ncores;
     struct claim *claim; /* [n] */
@@ -41,7 +41,7 @@ struct claims {
 
 /* Finds out who has which cores; with `grown`, without those who wait. Where no core is of two
  * nobody has a claim. 0, or -1: out of memory. In both cases claims_free() is to be called. */
-int claims_read(struct packer *packer, bool grown, struct claims *claims);
+int claims_read(const struct packer *packer, bool grown, struct claims *claims);
 void claims_free(struct claims *claims);
 
 /* The cores that Slurm, and sizing, left to the step. */

@@ -12,8 +12,8 @@
 /* The NUMA node where what Slurm put on the core stands; topo->nodes where it has none. */
 static size_t node_of(const struct packer *packer, size_t core)
 {
-    const struct topo *topo = packer->topo;
-    size_t at = pool_has(&packer->pool, core) ? packer->pool.stand[core] : core, i = 0;
+    const struct topo *topo = packer->world.topo;
+    size_t at = pool_has(packer->pool, core) ? packer->pool->stand[core] : core, i = 0;
 
     while (i < topo->nodes && !cpus_intersect(&topo->core[at].cpus, &topo->node[i].cpus))
         i++;
@@ -51,7 +51,7 @@ size_t size_cores_touched(const struct topo *topo, const struct cpus *cpus)
 void size_cores_on_nodes(const struct packer *packer, const struct step *step, bool sized,
                          unsigned *count)
 {
-    const struct topo *topo = packer->topo;
+    const struct topo *topo = packer->world.topo;
     struct cpus cpus, cores;
 
     size_cores_union(step, sized, &cpus);
@@ -99,13 +99,13 @@ static void count_others(struct dealing *d)
     struct cpus home, use, cores;
 
     size_cores_union(d->step, false, &home);
-    TAILQ_FOREACH(other, &d->packer->steps.live, link)
+    TAILQ_FOREACH(other, &d->packer->steps->live, link)
     {
         if (other == d->step)
             continue;
         size_cores_union(other, true, &use);
         cpus_and(&use, &home);
-        cores_of(d->packer->topo, &use, &cores);
+        cores_of(d->packer->world.topo, &use, &cores);
         cpus_foreach(core, &cores) d->others[core]++;
     }
 }
@@ -113,7 +113,7 @@ static void count_others(struct dealing *d)
 /* The core of these CPUs to use next; topo->cores when all are used. */
 static size_t next_core(const struct dealing *d, const struct cpus *home)
 {
-    const struct topo *topo = d->packer->topo;
+    const struct topo *topo = d->packer->world.topo;
     size_t best = topo->cores;
     struct claim most = {0};
 
@@ -138,7 +138,7 @@ static size_t next_core(const struct dealing *d, const struct cpus *home)
 /* Let a task use one more of its cores; false: it uses all. */
 static bool pick(struct dealing *d, const struct cpus *home)
 {
-    const struct topo *topo = d->packer->topo;
+    const struct topo *topo = d->packer->world.topo;
     size_t core = next_core(d, home), node;
 
     if (core == topo->cores)
@@ -170,10 +170,10 @@ int size_cores_deal(const struct packer *packer, struct step *step, unsigned *ch
     struct dealing d = {.packer = packer, .step = step, .chosen = chosen};
     unsigned n = (unsigned)step->body.ntasks, total = 0, odd;
 
-    d.others = calloc(packer->topo->cores + 1, sizeof(*d.others));
+    d.others = calloc(packer->world.topo->cores + 1, sizeof(*d.others));
     if (!d.others)
         return -1;
-    for (size_t i = 0; i < packer->topo->nodes; i++)
+    for (size_t i = 0; i < packer->world.topo->nodes; i++)
         total += chosen[i];
     odd = total % n;
     if (odd > 0 && total - odd + n <= most)
@@ -201,7 +201,7 @@ void size_cores_freed(const struct packer *packer, const struct step *step, stru
     size_cores_union(step, true, &use);
     cpus_andnot(&left, &use);
     free = left;
-    TAILQ_FOREACH(other, &packer->steps.live, link)
+    TAILQ_FOREACH(other, &packer->steps->live, link)
     {
         if (other == step ||
             (step_is_shell(other) && other->request.id.job == step->request.id.job))
@@ -212,8 +212,8 @@ void size_cores_freed(const struct packer *packer, const struct step *step, stru
             cpus_or(&theirs, &use);
     }
     cpus_and(&theirs, &left);
-    stand_image(packer, &packer->pool, &free, idle);
-    stand_image(packer, &packer->pool, &theirs, offered);
+    stand_image(packer, packer->pool, &free, idle);
+    stand_image(packer, packer->pool, &theirs, offered);
 }
 
 /* ---- one of each node ---- */
@@ -223,7 +223,7 @@ void size_cores_freed(const struct packer *packer, const struct step *step, stru
 static bool pick_lone(const struct packer *packer, const struct cpus *home, size_t node,
                       struct cpus *only, unsigned *count)
 {
-    const struct topo *topo = packer->topo;
+    const struct topo *topo = packer->world.topo;
 
     for (size_t core = 0; core < topo->cores; core++) {
         size_t at = node_of(packer, core);
@@ -243,7 +243,7 @@ static bool pick_lone(const struct packer *packer, const struct cpus *home, size
 static void pick_for_task(const struct packer *packer, const struct cpus *home, struct cpus *only,
                           unsigned *count)
 {
-    size_t nodes = packer->topo->nodes;
+    size_t nodes = packer->world.topo->nodes;
 
     for (size_t node = 0; node < nodes; node++)
         if (count[node] == 0 && pick_lone(packer, home, node, only, count))
@@ -254,7 +254,7 @@ static void pick_for_task(const struct packer *packer, const struct cpus *home, 
 size_t size_cores_lone(const struct packer *packer, const struct step *step, struct cpus *only,
                        unsigned *count)
 {
-    size_t nodes = packer->topo->nodes, n = 0;
+    size_t nodes = packer->world.topo->nodes, n = 0;
     struct cpus home;
 
     cpus_zero(only);

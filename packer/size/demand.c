@@ -12,7 +12,7 @@
 /* The most that cores of the node were measured to read; NAN: it is not known. */
 static double reachable(const struct packer *packer, size_t node)
 {
-    const struct machine_node *of = &packer->machine->node[node];
+    const struct machine_node *of = &packer->world.machine->node[node];
     double most = NAN;
 
     for (size_t c = 1; c <= of->cores; c++)
@@ -26,7 +26,7 @@ static void limit(const struct packer *packer, size_t node, double *local, size_
     double most = 0;
 
     for (size_t c = 1; c <= cores; c++) {
-        most = fmax(most, machine_profile_local(packer->machine, node, c));
+        most = fmax(most, machine_profile_local(packer->world.machine, node, c));
         local[c] = fmin(local[c], most);
     }
 }
@@ -38,10 +38,10 @@ static int derive_local(const struct packer *packer, double core_gbps, size_t no
     struct roof roof = roof_of(reachable(packer, node));
 
     for (size_t c = 1; c <= cores; c++)
-        if (isnan(machine_profile_local(packer->machine, node, c)))
+        if (isnan(machine_profile_local(packer->world.machine, node, c)))
             return berth_error_set(
                 err, "the machine profile does not know the local bandwidth of node %u",
-                packer->machine->node[node].os_index);
+                packer->world.machine->node[node].os_index);
     roof_curve(&roof, core_gbps, cores, local);
     limit(packer, node, local, cores);
     return 0;
@@ -64,7 +64,7 @@ static double issue_rate(const struct size_traffic *traffic, size_t node,
 static bool ask_dramon(const struct packer *packer, const struct size_traffic *traffic, size_t node,
                        struct dramon_hardware *hw, struct dramon_software *sw)
 {
-    const struct machine_dram *memory = &packer->machine->dram;
+    const struct machine_dram *memory = &packer->world.machine->dram;
     const struct profile_dram *dram;
     struct berth_error unknown;
 

@@ -48,7 +48,7 @@ static uint64_t hash_others(const struct packer *packer, const struct step *step
     const struct step *other;
     uint64_t hash = 0;
 
-    TAILQ_FOREACH(other, &packer->steps.live, link)
+    TAILQ_FOREACH(other, &packer->steps->live, link)
     if (other != step && !step_is_shell(other))
         hash = XXH3_64bits_withSeed(&other->serial, sizeof(other->serial), hash);
     return hash;
@@ -95,17 +95,17 @@ static void count_freed(struct step *step, double now_s)
 /* Whose refusals are meant; 0: nobody knows the program. */
 static uint64_t owner_of(const struct packer *packer, const struct step *step)
 {
-    return step->program == PROGRAM_NONE ? 0 : packer->programs.program[step->program].born;
+    return step->program == PROGRAM_NONE ? 0 : packer->state->programs.program[step->program].born;
 }
 
-static void remember(struct packer *packer, const struct step *step,
+static void remember(const struct packer *packer, const struct step *step,
                      const struct opticore_signature *look)
 {
-    struct size_refusal *at = packer->refusal;
+    struct size_refusal *at = packer->state->refusal;
 
     for (size_t i = 1; i < SIZE_REFUSALS; i++)
-        if (packer->refusal[i].until_s < at->until_s)
-            at = &packer->refusal[i];
+        if (packer->state->refusal[i].until_s < at->until_s)
+            at = &packer->state->refusal[i];
     *at = (struct size_refusal){.owner = owner_of(packer, step),
                                 .serial = step->serial,
                                 .look = *look,
@@ -120,7 +120,7 @@ static bool is_refused(const struct packer *packer, const struct step *step,
     double now_s = clock_s();
 
     for (size_t i = 0; i < SIZE_REFUSALS; i++) {
-        const struct size_refusal *refusal = &packer->refusal[i];
+        const struct size_refusal *refusal = &packer->state->refusal[i];
 
         if (refusal->until_s > now_s &&
             (refusal->serial == step->serial || (owner && refusal->owner == owner)) &&
@@ -133,7 +133,7 @@ static bool is_refused(const struct packer *packer, const struct step *step,
 /* ---- too much was lost ---- */
 
 /* Gives it all its cores; where that cannot be written down, they stay as they are. */
-static bool undo(struct packer *packer, struct step *step)
+static bool undo(const struct packer *packer, struct step *step)
 {
     struct step_verdict *verdict = &step->size.verdict;
     double asked = wire_size_loss(&step->request.options);
@@ -154,7 +154,7 @@ static bool undo(struct packer *packer, struct step *step)
     return true;
 }
 
-static bool judge(struct packer *packer, struct step *step, struct size_judge *run)
+static bool judge(const struct packer *packer, struct step *step, struct size_judge *run)
 {
     struct step_verdict *verdict = &step->size.verdict;
     struct opticore_signature look = verdict_signature(&run->verdict);
@@ -198,7 +198,7 @@ static bool is_such_a_run(const struct packer *packer, const struct step *step,
 {
     return stored && stored->matrix && !stored->disturbed &&
            stored->speed.cores == step->size.cores &&
-           strcmp(stored->machine, packer->machine_type) == 0 &&
+           strcmp(stored->machine, packer->world.machine_type) == 0 &&
            strcmp(stored->speed.shape, step->request.shape) == 0;
 }
 
@@ -211,7 +211,7 @@ static void recall(const struct packer *packer, const struct step *step, struct 
 
     program_key(step, key);
     if (key[0] &&
-        profiles_get_demand(packer->profiles, step->request.uid, key, &stored, &err) == 1 &&
+        profiles_get_demand(packer->state->profiles, step->request.uid, key, &stored, &err) == 1 &&
         is_such_a_run(packer, step, stored))
         *told = (struct verdict_speed){{{stored->speed.misses, stored->speed.bytes}},
                                        stored->speed.instructions_per_s,
@@ -234,13 +234,13 @@ static struct size_judge *follow(const struct packer *packer, struct step *step)
     return verdict->run;
 }
 
-bool size_judge_turn(struct packer *packer, const struct windows *windows)
+bool size_judge_turn(const struct packer *packer, const struct windows *windows)
 {
     double now_s = clock_s();
     bool changed = false;
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         struct size_judge *run;
 
@@ -275,27 +275,27 @@ double size_judge_predicted(const struct step *step)
 
 /* ---- the stage ---- */
 
-static void judge_windows(struct packer *packer, struct turn *turn)
+static void judge_windows(const struct packer *packer, struct turn *turn)
 {
     turn->places |= size_judge_turn(packer, &turn->windows);
 }
 
-static void end_verdict(struct packer *packer, struct step *step, const struct wire_end *end)
+static void end_verdict(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     (void)packer, (void)end;
     size_judge_end(step);
 }
 
-static void undo_verdict(struct packer *packer, struct step *step)
+static void undo_verdict(const struct packer *packer, struct step *step)
 {
     end_verdict(packer, step, NULL);
 }
 
-static void close_verdicts(struct packer *packer)
+static void close_verdicts(const struct packer *packer)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link) size_judge_end(step);
+    TAILQ_FOREACH(step, &packer->steps->live, link) size_judge_end(step);
 }
 
 const struct stage judge_stage = {

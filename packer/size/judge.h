@@ -20,7 +20,7 @@ struct windows;
 
 /* Takes in the windows that have just ended. Returns whether tasks have other cores to use than
  * they had: rearrange() makes it true. */
-bool size_judge_turn(struct packer *packer, const struct windows *windows);
+bool size_judge_turn(const struct packer *packer, const struct windows *windows);
 
 /* Says of a step that starts whether its program lost more lately, in whichever phase:
  * step->size.verdict.refused. */

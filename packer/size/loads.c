@@ -35,9 +35,9 @@ static double core_gbps(const struct step *step)
 /* What so many cores of a node can have of its memory at most. */
 static double most_of(const struct packer *packer, size_t node, size_t cores)
 {
-    for (size_t i = 0; i < packer->machine->nodes; i++)
-        if (packer->machine->node[i].os_index == packer->topo->node[node].os_index)
-            return machine_profile_local(packer->machine, i, cores);
+    for (size_t i = 0; i < packer->world.machine->nodes; i++)
+        if (packer->world.machine->node[i].os_index == packer->world.topo->node[node].os_index)
+            return machine_profile_local(packer->world.machine, i, cores);
     return NAN;
 }
 
@@ -47,10 +47,10 @@ bool size_loads_add(const struct packer *packer, const struct step *step, double
     unsigned cores[CPUS_MAX];
 
     if (isnan(core) ||
-        (step_is_shell(step) && registry_job_lives(&packer->steps, step->request.id.job, true)))
+        (step_is_shell(step) && registry_job_lives(packer->steps, step->request.id.job, true)))
         return false;
     size_cores_on_nodes(packer, step, step->state != STEP_OBSERVED, cores);
-    for (size_t i = 0; i < packer->topo->nodes; i++)
+    for (size_t i = 0; i < packer->world.topo->nodes; i++)
         if (cores[i] > 0)
             gbps[i] += fmin(cores[i] * busy * core, most_of(packer, i, cores[i]));
     return true;

@@ -48,8 +48,8 @@ static struct opticore_rules rules_of(const struct packer *packer, const struct 
     return (struct opticore_rules){.profile_s = PROFILING_S,
                                    .rest_s = LOOP_REST_S,
                                    .cost = LOOP_COST * wire_size_loss(&step->request.options),
-                                   .stay_s =
-                                       LOOP_STAY_WINDOWS * (double)packer->conf.window_ms / 1000};
+                                   .stay_s = LOOP_STAY_WINDOWS *
+                                             (double)packer->world.conf.window_ms / 1000};
 }
 
 static void say(struct step *step, const char *why)
@@ -72,7 +72,7 @@ static uint64_t owner_of(const struct packer *packer, const struct step *step)
 {
     if (step->program == PROGRAM_NONE)
         return step->serial | UINT64_C(1) << 63;
-    return packer->programs.program[step->program].born;
+    return packer->state->programs.program[step->program].born;
 }
 
 /* Finds the NUMA nodes (indices of the topology) that the step has cores of, and how many. */
@@ -81,7 +81,7 @@ static void nodes_of(const struct packer *packer, const struct step *step, struc
 {
     size_cores_on_nodes(packer, step, false, count);
     cpus_zero(nodes);
-    for (size_t i = 0; i < packer->topo->nodes; i++)
+    for (size_t i = 0; i < packer->world.topo->nodes; i++)
         if (count[i] > 0)
             cpus_add(nodes, i);
 }
@@ -110,21 +110,21 @@ static const char *reason_not_to(const struct packer *packer, const struct step 
     if (!step->request.options.size || step_is_shell(step) ||
         (step->state != STEP_PLACED && step->state != STEP_OBSERVED))
         return "";
-    if (!packer->machine)
+    if (!packer->world.machine)
         return "";
     if (!step->counts)
         return "nobody counts it: its phases are not followed";
     return NULL;
 }
 
-static struct size_loop *follow(struct packer *packer, struct step *step)
+static struct size_loop *follow(const struct packer *packer, struct step *step)
 {
     struct step_loop *shown = &step->size.loop;
     struct size_loop *run;
 
     if (shown->run)
         return shown->run;
-    if (!packer->phases && !(packer->phases = phases_open()))
+    if (!packer->state->phases && !(packer->state->phases = phases_open()))
         return NULL;
     run = shown->run = calloc(1, sizeof(*run));
     if (!run)
@@ -139,7 +139,7 @@ static struct size_loop *follow(struct packer *packer, struct step *step)
     return run;
 }
 
-void loop_end(struct packer *packer, struct step *step)
+void loop_end(const struct packer *packer, struct step *step)
 {
     struct size_loop *run = step->size.loop.run;
 
@@ -170,7 +170,7 @@ static void note_resized(struct step *step)
 }
 
 /* Sizes the steps with what is known now. Returns whether tasks have other cores. */
-static bool resize(struct packer *packer, struct step *step)
+static bool resize(const struct packer *packer, struct step *step)
 {
     bool changed;
 
@@ -182,7 +182,7 @@ static bool resize(struct packer *packer, struct step *step)
 }
 
 /* Sizes the step for a phase; NULL: by the store. */
-static bool apply(struct packer *packer, struct step *step, struct size_phase *phase)
+static bool apply(const struct packer *packer, struct step *step, struct size_phase *phase)
 {
     struct size_loop *run = step->size.loop.run;
     struct berth_error err;
@@ -208,7 +208,7 @@ static void leave_phase(const struct packer *packer, struct size_loop *run, unsi
 
     if (now == run->was)
         return;
-    was = run->was ? phases_get(packer->phases, run->owner, run->was) : NULL;
+    was = run->was ? phases_get(packer->state->phases, run->owner, run->was) : NULL;
     if (was)
         phase_stayed(was, run->core.began_s - run->was_s);
     run->was = now;
@@ -226,9 +226,9 @@ static void look_up(const struct packer *packer, struct step *step)
     struct cpus nodes;
 
     nodes_of(packer, step, &nodes, count);
-    phase = phases_find(packer->phases, run->owner, &seen, &nodes);
+    phase = phases_find(packer->state->phases, run->owner, &seen, &nodes);
     if (!phase && !run->core.looked && run->core.phase &&
-        (phase = phases_get(packer->phases, run->owner, run->core.phase))) {
+        (phase = phases_get(packer->state->phases, run->owner, run->core.phase))) {
         if (opticore_alike(&phase->signature[phase->signatures - 1], &seen))
             phase_looks(phase, &seen);
         else
@@ -284,8 +284,8 @@ static size_t profile_node(const struct packer *packer, size_t i)
 {
     size_t node = 0;
 
-    while (node < packer->machine->nodes &&
-           packer->machine->node[node].os_index != packer->topo->node[i].os_index)
+    while (node < packer->world.machine->nodes &&
+           packer->world.machine->node[node].os_index != packer->world.topo->node[i].os_index)
         node++;
     return node;
 }
@@ -294,7 +294,7 @@ static size_t profile_node(const struct packer *packer, size_t i)
  * known. */
 static double least_limit(const struct packer *packer, const struct step *step)
 {
-    const struct machine_profile *machine = packer->machine;
+    const struct machine_profile *machine = packer->world.machine;
     unsigned count[CPUS_MAX];
     double least = INFINITY;
     struct cpus nodes;
@@ -328,7 +328,7 @@ static struct size_phase *remember(const struct packer *packer, struct step *ste
     struct cpus nodes;
 
     nodes_of(packer, step, &nodes, count);
-    phase = phases_add(packer->phases, run->owner, &run->core.at, &nodes);
+    phase = phases_add(packer->state->phases, run->owner, &run->core.at, &nodes);
     if (!phase)
         return NULL;
     phase->traffic = *traffic;
@@ -339,7 +339,7 @@ static struct size_phase *remember(const struct packer *packer, struct step *ste
 
 /* The memories keep nobody waiting: what the step asks on the cores that it has is what it asks.
  * Returns whether tasks have other cores. */
-static bool measure_quiet(struct packer *packer, struct step *step)
+static bool measure_quiet(const struct packer *packer, struct step *step)
 {
     struct size_loop *run = step->size.loop.run;
     struct size_traffic traffic = {0};
@@ -381,7 +381,7 @@ static const char *reason_not_to_profile(const struct packer *packer, const stru
     return profiling_unfit(packer, step);
 }
 
-static bool begin_profiling(struct packer *packer, struct step *step)
+static bool begin_profiling(const struct packer *packer, struct step *step)
 {
     struct size_loop *run = step->size.loop.run;
     struct berth_error err;
@@ -405,7 +405,7 @@ static bool begin_profiling(struct packer *packer, struct step *step)
 }
 
 /* Nobody knows the phase. Returns whether tasks have other cores. */
-static bool find_out(struct packer *packer, struct step *step)
+static bool find_out(const struct packer *packer, struct step *step)
 {
     struct size_loop *run = step->size.loop.run;
     struct opticore_rules rules = rules_of(packer, step);
@@ -461,7 +461,7 @@ static struct size_phase *learn(const struct packer *packer, struct step *step)
 }
 
 /* Returns whether tasks have other cores. */
-static bool go_on_profiling(struct packer *packer, struct step *step)
+static bool go_on_profiling(const struct packer *packer, struct step *step)
 {
     struct size_loop *run = step->size.loop.run;
     double now_s = age_of(step);
@@ -497,7 +497,7 @@ static bool is_worth_it(const struct packer *packer, const struct step *step,
            opticore_lasted(&step->size.loop.run->core, age_of(step)) >= rules.stay_s;
 }
 
-static bool turn(struct packer *packer, struct step *step)
+static bool turn(const struct packer *packer, struct step *step)
 {
     struct size_loop *run = step->size.loop.run;
     struct size_phase *phase;
@@ -510,7 +510,7 @@ static bool turn(struct packer *packer, struct step *step)
     if (run->core.looked && run->core.phase == 0) {
         changed = find_out(packer, step);
     } else if (run->core.looked && run->core.phase != run->applied) {
-        phase = phases_get(packer->phases, run->owner, run->core.phase);
+        phase = phases_get(packer->state->phases, run->owner, run->core.phase);
         if (phase && is_worth_it(packer, step, phase))
             changed = apply(packer, step, phase);
     }
@@ -518,12 +518,12 @@ static bool turn(struct packer *packer, struct step *step)
     return changed;
 }
 
-bool loop_turn(struct packer *packer)
+bool loop_turn(const struct packer *packer)
 {
     bool changed = false;
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         const char *why = reason_not_to(packer, step);
 
@@ -542,7 +542,7 @@ double loop_due(const struct packer *packer)
     const struct step *step;
     double in_s = -1;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         const struct size_loop *run = step->size.loop.run;
 
@@ -554,23 +554,23 @@ double loop_due(const struct packer *packer)
 
 /* ---- the stage ---- */
 
-static void follow_turn(struct packer *packer, struct turn *turn)
+static void follow_turn(const struct packer *packer, struct turn *turn)
 {
     turn->places |= loop_turn(packer);
 }
 
-static void end_loop(struct packer *packer, struct step *step, const struct wire_end *end)
+static void end_loop(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     (void)end;
     loop_end(packer, step);
 }
 
-static void close_loops(struct packer *packer)
+static void close_loops(const struct packer *packer)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link) loop_end(packer, step);
-    phases_close(packer->phases);
+    TAILQ_FOREACH(step, &packer->steps->live, link) loop_end(packer, step);
+    phases_close(packer->state->phases);
 }
 
 const struct stage loop_stage = {

@@ -36,19 +36,19 @@ struct measuring {
 
 static double line_bytes(const struct packer *packer)
 {
-    const struct topo *topo = packer->topo;
+    const struct topo *topo = packer->world.topo;
 
     return topo->llcs > 0 && topo->llc[0].line_bytes ? topo->llc[0].line_bytes : LINE_BYTES;
 }
 
 static size_t os_index(const struct measuring *m, size_t node)
 {
-    return m->packer->machine->node[node].os_index;
+    return m->packer->world.machine->node[node].os_index;
 }
 
 static void take_cores(struct measuring *m, const unsigned *cores)
 {
-    const struct topo *topo = m->packer->topo;
+    const struct topo *topo = m->packer->world.topo;
 
     for (size_t i = 0; i < m->n; i++)
         for (size_t t = 0; t < topo->nodes; t++)
@@ -73,7 +73,7 @@ static void take_pages(struct measuring *m)
 /* What the cores of one node do with other packages' memory is what they do with other nodes'. */
 static bool packages_are_nodes(const struct measuring *m)
 {
-    return m->packer->topo->nodes == m->packer->topo->packages;
+    return m->packer->world.topo->nodes == m->packer->world.topo->packages;
 }
 
 /* Does somebody else of the pool work meanwhile? */
@@ -82,7 +82,7 @@ static bool is_disturbed(const struct packer *packer, const struct step *step)
     const struct step *other;
     double cpu, error;
 
-    TAILQ_FOREACH(other, &packer->steps.live, link)
+    TAILQ_FOREACH(other, &packer->steps->live, link)
     if (other != step && !step_is_shell(other) &&
         (!step_counts_rate(other, RATE_CPU, &cpu, &error) || cpu > IDLE))
         return true;
@@ -110,7 +110,7 @@ static double share_of(const struct measuring *m, size_t node, size_t j)
 
     if (j == node)
         return 0;
-    if (m->n == 2 && m->packer->topo->nodes == 2)
+    if (m->n == 2 && m->packer->world.topo->nodes == 2)
         return 1;
     for (size_t i = 0; i < m->n; i++)
         others += i == node ? 0 : m->pages[i];
@@ -139,7 +139,7 @@ static bool enter(struct measuring *m, bool writes)
             double away = m->remote[i] > 0 ? m->remote[i] * share_of(m, i, j) : 0;
 
             solo[writes ? i * m->n + j : j * m->n + i] = of_core(m, j == i ? m->local[i] : away, i);
-            if (away > 0 && m->cores[i] > 0 && m->packer->topo->nodes > 2)
+            if (away > 0 && m->cores[i] > 0 && m->packer->world.topo->nodes > 2)
                 m->traffic->source = SIZE_MATRIX_PAGES;
         }
     return true;
@@ -221,7 +221,7 @@ static bool take_only_memory(struct measuring *m)
 {
     double line = line_bytes(m->packer);
 
-    return m->packer->topo->nodes == 1 && m->n == 1 &&
+    return m->packer->world.topo->nodes == 1 && m->n == 1 &&
            (total(m, COUNTER_READS_LOCAL, line, m->local) || total(m, COUNTER_BYTES, 1, m->local) ||
             total(m, COUNTER_LLC_MISSES, line, m->local));
 }
@@ -342,11 +342,11 @@ int traffic_measure(const struct packer *packer, const struct step *step,
     int rc = -1;
 
     *traffic = (struct size_traffic){0};
-    if (!packer->machine)
+    if (!packer->world.machine)
         return berth_error_set(err, "no machine profile (berthctl calibrate makes one)");
     if (!(m.seconds > 0))
         return berth_error_set(err, "no time between two readings of its counters");
-    if (traffic_new(packer->machine->nodes, traffic, err) < 0)
+    if (traffic_new(packer->world.machine->nodes, traffic, err) < 0)
         return -1;
     m.n = traffic->nodes;
     m.cores = calloc(4 * m.n, sizeof(*m.cores));

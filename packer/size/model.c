@@ -45,8 +45,8 @@ static size_t find_node(const struct packer *packer, size_t node)
 {
     size_t i = 0;
 
-    while (i + 1 < packer->topo->nodes &&
-           packer->topo->node[i].os_index != packer->machine->node[node].os_index)
+    while (i + 1 < packer->world.topo->nodes &&
+           packer->world.topo->node[i].os_index != packer->world.machine->node[node].os_index)
         i++;
     return i;
 }
@@ -56,8 +56,8 @@ static int fill_machine(struct size_model *model, struct berth_error *err)
     const struct packer *packer = model->packer;
     struct berth_error why;
 
-    model->nodes = packer->machine->nodes;
-    model->whole = machine_profile_numem(packer->machine, &why);
+    model->nodes = packer->world.machine->nodes;
+    model->whole = machine_profile_numem(packer->world.machine, &why);
     if (!model->whole)
         return berth_error_set(err, "the machine profile is incomplete: %.200s", why.text);
     model->topology = calloc(model->nodes, sizeof(*model->topology));
@@ -73,7 +73,7 @@ struct size_model *size_model_new(const struct packer *packer, struct berth_erro
 {
     struct size_model *model;
 
-    if (!packer->machine) {
+    if (!packer->world.machine) {
         berth_error_set(err, "no machine profile (berthctl calibrate makes one)");
         return NULL;
     }
@@ -97,7 +97,7 @@ static int fill_held(const struct size_model *model, const unsigned *held, struc
 {
     unsigned missing = 0;
 
-    for (size_t i = 0; i < model->packer->topo->nodes; i++)
+    for (size_t i = 0; i < model->packer->world.topo->nodes; i++)
         missing += held[i];
     for (size_t i = 0; i < model->nodes; i++)
         missing -= asker->held[i] = held[model->topology[i]];
@@ -230,7 +230,7 @@ double size_model_doubt(const struct size_model *model)
     double most = 0;
 
     for (size_t i = 0; i < model->nodes; i++) {
-        double spread = model->packer->machine->node[i].alpha.spread;
+        double spread = model->packer->world.machine->node[i].alpha.spread;
 
         most = isnan(spread) ? most : fmax(most, spread);
     }

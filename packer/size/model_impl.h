@@ -29,7 +29,7 @@ struct size_model {
 /* Node i of the machine profile is this element of an array of the topology's nodes a step. */
 static inline size_t model_cell(const struct size_model *model, size_t step, size_t node)
 {
-    return step * model->packer->topo->nodes + model->topology[node];
+    return step * model->packer->world.topo->nodes + model->topology[node];
 }
 
 /* Fills in has[held + 1], GB/s, what so many cores of the step have of its own node's memory, of

@@ -49,7 +49,7 @@ static bool another_runs(const struct packer *packer, const struct step *step)
 {
     const struct step *other;
 
-    TAILQ_FOREACH(other, &packer->steps.live, link)
+    TAILQ_FOREACH(other, &packer->steps->live, link)
     if (other != step && !cpus_empty(&other->size.loop.only))
         return true;
     return false;
@@ -58,7 +58,7 @@ static bool another_runs(const struct packer *packer, const struct step *step)
 /* Returns the NUMA nodes that it has cores of, and *lone, how many cores a run would take. */
 static size_t nodes_of(const struct packer *packer, const struct step *step, size_t *lone)
 {
-    unsigned *count = calloc(packer->topo->nodes + 1, sizeof(*count));
+    unsigned *count = calloc(packer->world.topo->nodes + 1, sizeof(*count));
     size_t nodes = 0;
     struct cpus only;
 
@@ -66,7 +66,7 @@ static size_t nodes_of(const struct packer *packer, const struct step *step, siz
     if (!count)
         return 0;
     *lone = size_cores_lone(packer, step, &only, count);
-    for (size_t i = 0; i < packer->topo->nodes; i++)
+    for (size_t i = 0; i < packer->world.topo->nodes; i++)
         nodes += count[i] > 0;
     free(count);
     return nodes;
@@ -94,12 +94,12 @@ const char *profiling_unfit(const struct packer *packer, const struct step *step
 /* The CPUs of the step's NUMA nodes that others may work on. */
 static void find_beside(const struct packer *packer, const struct step *step, struct cpus *beside)
 {
-    const struct topo *topo = packer->topo;
+    const struct topo *topo = packer->world.topo;
     struct cpus home, stand, only;
 
     size_cores_union(step, false, &home);
-    stand_image(packer, &packer->pool, &home, &stand);
-    stand_image(packer, &packer->pool, &step->size.loop.only, &only);
+    stand_image(packer, packer->pool, &home, &stand);
+    stand_image(packer, packer->pool, &step->size.loop.only, &only);
     cpus_zero(beside);
     for (size_t i = 0; i < topo->nodes; i++)
         if (cpus_intersect(&topo->node[i].cpus, &stand))
@@ -110,7 +110,7 @@ static void find_beside(const struct packer *packer, const struct step *step, st
 struct profiling *profiling_begin(const struct packer *packer, struct step *step)
 {
     struct profiling *profiling =
-        calloc(1, sizeof(*profiling) + packer->topo->nodes * sizeof(profiling->count[0]));
+        calloc(1, sizeof(*profiling) + packer->world.topo->nodes * sizeof(profiling->count[0]));
 
     if (!profiling)
         return NULL;
@@ -128,7 +128,7 @@ static bool stands(const struct packer *packer, const struct step *step)
     for (size_t i = 0; i < step->body.ntasks; i++)
         if (!cpus_subset(&step->body.task[i].use, &step->size.loop.only))
             return false;
-    return step->enacted.verified || !packer->enforce.way->touches;
+    return step->enacted.verified || !packer->world.enforce->way->touches;
 }
 
 static void begin_reading(const struct packer *packer, struct step *step,
@@ -137,7 +137,7 @@ static void begin_reading(const struct packer *packer, struct step *step,
     find_beside(packer, step, &profiling->beside);
     if (window_read_by_node(packer, step, &profiling->before, &profiling->by[0]) < 0)
         return;
-    profiling->busy_known = cpu_busy_read(&packer->root, &profiling->busy, NULL) == 0;
+    profiling->busy_known = cpu_busy_read(&packer->world.root, &profiling->busy, NULL) == 0;
     profiling->until_s = age_of(step) + PROFILING_S;
 }
 
@@ -148,7 +148,7 @@ static void end_reading(const struct packer *packer, struct step *step, struct p
 
     profiling->whole = window_read_by_node(packer, step, &profiling->after, &profiling->by[1]) == 0;
     profiling->disturbed =
-        !profiling->busy_known || cpu_busy_read(&packer->root, &now, NULL) < 0 ||
+        !profiling->busy_known || cpu_busy_read(&packer->world.root, &now, NULL) < 0 ||
         cpu_busy_sum(&now, &profiling->beside) - busy_s > WINDOW_FOREIGN * PROFILING_S;
 }
 

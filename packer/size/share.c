@@ -124,14 +124,14 @@ static void check_served(struct sharing *s)
     const struct step *step;
     size_t i = 0;
 
-    TAILQ_FOREACH(step, &s->all.packer->steps.live, link)
+    TAILQ_FOREACH(step, &s->all.packer->steps->live, link)
     {
         size_t claim = s->all.of_step[i++];
         struct cpus part;
 
         if (claim == CLAIM_NONE || !s->all.claim[s->all.claim[claim].party].served)
             continue;
-        part_of(s->all.packer->topo, &s->all.claim[claim], &part);
+        part_of(s->all.packer->world.topo, &s->all.claim[claim], &part);
         for (size_t t = 0; t < step->body.ntasks; t++)
             if (!cpus_intersect(&step->body.task[t].sized, &part))
                 s->all.claim[s->all.claim[claim].party].served = false;
@@ -151,7 +151,7 @@ static void tell_party(const struct sharing *s, size_t party, const char *why)
     struct step *step;
     size_t i = 0;
 
-    TAILQ_FOREACH(step, &s->all.packer->steps.live, link)
+    TAILQ_FOREACH(step, &s->all.packer->steps->live, link)
     {
         size_t claim = s->all.of_step[i++];
 
@@ -167,7 +167,7 @@ static bool is_adapts(const struct sharing *s, size_t party)
 
     foreach_claim(c, &s->all, party) own &=
         s->all.claim[c].apart && s->all.claim[c].job == s->all.claim[party].job;
-    return own || s->all.packer->conf.share == CONF_SHARE_ADAPT;
+    return own || s->all.packer->world.conf.share == CONF_SHARE_ADAPT;
 }
 
 /* The steps of a party, one a claim, in the order of their registration. */
@@ -200,7 +200,7 @@ static void list_party(const struct sharing *s, size_t party, struct party *list
     size_t i = 0;
 
     *list = (struct party){.n = 0};
-    TAILQ_FOREACH(step, &s->all.packer->steps.live, link)
+    TAILQ_FOREACH(step, &s->all.packer->steps->live, link)
     {
         size_t claim = s->all.of_step[i++];
 
@@ -241,13 +241,13 @@ static void add_needs(struct sharing *s)
     const struct step *step;
     size_t i = 0;
 
-    TAILQ_FOREACH(step, &s->all.packer->steps.live, link)
+    TAILQ_FOREACH(step, &s->all.packer->steps->live, link)
     {
         size_t claim = s->all.of_step[i++];
 
         if (claim != CLAIM_NONE && s->all.claim[s->all.claim[claim].party].served &&
             !s->all.claim[claim].dealt)
-            s->all.claim[claim].need += need_of(s->all.packer->topo, step);
+            s->all.claim[claim].need += need_of(s->all.packer->world.topo, step);
     }
 }
 
@@ -292,7 +292,7 @@ static void take_part(struct sharing *s, struct step *step, const struct claim *
     struct cpus part = {0};
 
     if (claim)
-        part_of(s->all.packer->topo, claim, &part);
+        part_of(s->all.packer->world.topo, claim, &part);
     for (size_t i = 0; i < step->body.ntasks; i++) {
         struct enforce_task *task = &step->body.task[i];
         struct cpus use = task->sized;
@@ -324,7 +324,7 @@ static bool note_others(const struct sharing *s)
     struct step *step;
     size_t i = 0;
 
-    TAILQ_FOREACH(step, &s->all.packer->steps.live, link)
+    TAILQ_FOREACH(step, &s->all.packer->steps->live, link)
     {
         const struct claim *claim = claim_of(s, i++);
 
@@ -337,29 +337,28 @@ static bool note_others(const struct sharing *s)
 
 /* Reads the claims of those whose cores are to be divided, and sees to it that those who wait are
  * looked at again. 0, or -1: out of memory. */
-static int read_claims(struct packer *packer, struct sharing *s)
+static int read_claims(const struct packer *packer, struct sharing *s)
 {
     if (claims_read(packer, false, &s->all) < 0)
         return -1;
     if (!note_others(s))
         return 0;
-    if (packer->wake)
-        packer->wake(packer->wake_arg, share_due(packer));
+    packer_wake(packer, share_due(packer));
     claims_free(&s->all);
     return claims_read(packer, true, &s->all);
 }
 
-void share_cores(struct packer *packer, const struct pool *pool)
+void share_cores(const struct packer *packer, const struct pool *pool)
 {
-    struct sharing s = {.pool = pool, .seen = calloc(packer->topo->cores + 1, sizeof(bool))};
+    struct sharing s = {.pool = pool, .seen = calloc(packer->world.topo->cores + 1, sizeof(bool))};
     struct step *step;
     size_t i = 0;
 
     if (read_claims(packer, &s) == 0 && s.seen) {
-        TAILQ_FOREACH(step, &packer->steps.live, link) share_adapt_not(step, NULL);
+        TAILQ_FOREACH(step, &packer->steps->live, link) share_adapt_not(step, NULL);
         if (s.all.n > 0)
             deal_all(&s);
-        TAILQ_FOREACH(step, &packer->steps.live, link)
+        TAILQ_FOREACH(step, &packer->steps->live, link)
         {
             const struct claim *claim = claim_of(&s, i++);
 

@@ -19,6 +19,6 @@
  * many), with a core of its own for each task at least. Where there are too few cores for that, or
  * not all of them are in the pool, they are shared as Slurm meant it. Writes the tasks' `use` and
  * step->share. */
-void share_cores(struct packer *packer, const struct pool *pool);
+void share_cores(const struct packer *packer, const struct pool *pool);
 
 #endif

@@ -50,8 +50,8 @@ static const char *read_alone(const struct packer *packer, const struct step *st
     const struct profile_estimate *rate = sample.rate;
     double threads, system;
 
-    if (!packer->profiles || program_sample(packer, step, PROFILE_THREADS, &sample, NULL) <= 0 ||
-        sample.co_run)
+    if (!packer->state->profiles ||
+        program_sample(packer, step, PROFILE_THREADS, &sample, NULL) <= 0 || sample.co_run)
         return "what a program of them does alone was not counted yet";
     threads = fmax(rate[PROFILE_THREADS].mean, 1);
     system = rate[PROFILE_SYSTEM].mean;
@@ -75,7 +75,8 @@ static const char *read_alone(const struct packer *packer, const struct step *st
 /* Who counts as light: the site says so, since the paper prints no limits. */
 static struct adapt_limits limits_of(const struct packer *packer)
 {
-    return (struct adapt_limits){packer->conf.adapt_light_mpa, packer->conf.adapt_light_lock};
+    return (struct adapt_limits){packer->world.conf.adapt_light_mpa,
+                                 packer->world.conf.adapt_light_lock};
 }
 
 /* ---- groups ---- */
@@ -94,7 +95,7 @@ static struct share_group *find(const struct packer *packer, size_t n, struct st
 {
     struct share_group *group;
 
-    LIST_FOREACH(group, packer->share_groups, link)
+    LIST_FOREACH(group, packer->state->share_groups, link)
     {
         if (is_of(group, n, step, cores))
             return group;
@@ -147,7 +148,7 @@ static void enter(const struct packer *packer, struct share_group *group)
     struct adapt_limits limits = limits_of(packer);
     const struct share_group *older;
 
-    LIST_FOREACH(older, packer->share_groups, link)
+    LIST_FOREACH(older, packer->state->share_groups, link)
     {
         if (leave(packer, group, older))
             return;
@@ -176,7 +177,7 @@ static void list_configurations(struct share_group *group)
 static const char *prepare(const struct packer *packer, struct share_group *group,
                            struct step *const *step)
 {
-    const struct machine_profile *machine = packer->machine;
+    const struct machine_profile *machine = packer->world.machine;
     const char *why = NULL;
 
     group->coefficients = machine && machine->adapt.known ? machine->adapt.is : adapt_pusukuri;
@@ -204,7 +205,7 @@ static struct share_group *make(const struct packer *packer, size_t n, struct st
     for (size_t i = 0; i < n; i++)
         group->serial[i] = step[i]->serial;
     group->why = prepare(packer, group, step);
-    LIST_INSERT_HEAD(packer->share_groups, group, link);
+    LIST_INSERT_HEAD(packer->state->share_groups, group, link);
     return group;
 }
 
@@ -214,9 +215,9 @@ void share_adapt_begin(const struct packer *packer)
 {
     struct share_group *group;
 
-    if (!packer->share_groups)
+    if (!packer->state->share_groups)
         return;
-    LIST_FOREACH(group, packer->share_groups, link) group->met = false;
+    LIST_FOREACH(group, packer->state->share_groups, link) group->met = false;
 }
 
 /* Drops all groups, or those that were not met. */
@@ -224,7 +225,7 @@ static void drop(const struct packer *packer, bool all)
 {
     struct share_group *group, *next;
 
-    for (group = LIST_FIRST(packer->share_groups); group; group = next) {
+    for (group = LIST_FIRST(packer->state->share_groups); group; group = next) {
         next = LIST_NEXT(group, link);
         if (group->met && !all)
             continue;
@@ -235,17 +236,17 @@ static void drop(const struct packer *packer, bool all)
 
 void share_adapt_end(const struct packer *packer)
 {
-    if (packer->share_groups)
+    if (packer->state->share_groups)
         drop(packer, false);
 }
 
-void share_adapt_free(struct packer *packer)
+void share_adapt_free(const struct packer *packer)
 {
-    if (!packer->share_groups)
+    if (!packer->state->share_groups)
         return;
     drop(packer, true);
-    free(packer->share_groups);
-    packer->share_groups = NULL;
+    free(packer->state->share_groups);
+    packer->state->share_groups = NULL;
 }
 
 void share_adapt_not(struct step *step, const char *why)
@@ -301,15 +302,15 @@ static void tell(const struct packer *packer, const struct share_group *group,
         };
 }
 
-bool share_adapt_decide(struct packer *packer, size_t n, struct step *const *step, size_t cores,
-                        unsigned *get)
+bool share_adapt_decide(const struct packer *packer, size_t n, struct step *const *step,
+                        size_t cores, unsigned *get)
 {
     struct share_group *group = NULL;
     const char *why = "out of memory";
 
-    if (!packer->share_groups)
-        packer->share_groups = calloc(1, sizeof(*packer->share_groups));
-    if (packer->share_groups && !(group = find(packer, n, step, cores)))
+    if (!packer->state->share_groups)
+        packer->state->share_groups = calloc(1, sizeof(*packer->state->share_groups));
+    if (packer->state->share_groups && !(group = find(packer, n, step, cores)))
         group = make(packer, n, step, cores);
     if (group) {
         group->met = true;
@@ -332,7 +333,7 @@ static bool read_all(const struct packer *packer, struct share_group *group,
                      struct counters_sample *now)
 {
     for (size_t i = 0; i < group->n; i++) {
-        const struct step *step = registry_find_serial(&packer->steps, group->serial[i]);
+        const struct step *step = registry_find_serial(packer->steps, group->serial[i]);
 
         if (!step || !window_last(step, &now[i]))
             return false;
@@ -423,9 +424,9 @@ bool share_adapt_turn(const struct packer *packer)
     struct share_group *group;
     bool changed = false;
 
-    if (!packer->share_groups)
+    if (!packer->state->share_groups)
         return false;
-    LIST_FOREACH(group, packer->share_groups, link)
+    LIST_FOREACH(group, packer->state->share_groups, link)
     changed = turn_of(packer, group) || changed;
     return changed;
 }

@@ -25,8 +25,8 @@ void share_adapt_end(const struct packer *packer);
 /* Decides for n steps, 2 to ADAPT_PROGRAMS_MAX, in order of registration, that have so many cores
  * in common and no others. Writes step->share.adapt. Returns whether it is decided; then get[n] is
  * how many of the cores each has, all of them where all use all. */
-bool share_adapt_decide(struct packer *packer, size_t n, struct step *const *step, size_t cores,
-                        unsigned *get);
+bool share_adapt_decide(const struct packer *packer, size_t n, struct step *const *step,
+                        size_t cores, unsigned *get);
 
 /* Tells a step that it is not asked about, and why; NULL: it was none to ask about. */
 void share_adapt_not(struct step *step, const char *why);
@@ -35,6 +35,6 @@ void share_adapt_not(struct step *step, const char *why);
  * any steps: then their cores are to be divided anew. */
 bool share_adapt_turn(const struct packer *packer);
 
-void share_adapt_free(struct packer *packer);
+void share_adapt_free(const struct packer *packer);
 
 #endif

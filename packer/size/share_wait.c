@@ -10,7 +10,7 @@
 
 double share_wait_s(const struct packer *packer, const struct step *step)
 {
-    const struct conf *conf = &packer->conf;
+    const struct conf *conf = &packer->world.conf;
     double wait_s = (double)(conf->startup_ms + conf->first_window_ms) / 1000;
 
     if (step->request.options.adapt)
@@ -23,7 +23,7 @@ double share_due(const struct packer *packer)
     const struct step *step;
     double in_s = -1;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->share.waits)
         in_s = clock_sooner(in_s, share_wait_s(packer, step));
     return in_s;
@@ -34,7 +34,7 @@ bool share_turn(const struct packer *packer)
     struct step *step;
     bool any = false;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->share.waits && share_wait_s(packer, step) == 0) {
         step->share.waits = false; /* once, even if they cannot be divided now */
         any = true;
@@ -44,7 +44,7 @@ bool share_turn(const struct packer *packer)
 
 /* ---- the stage: parts of cores that several jobs hold ---- */
 
-static void divide_turn(struct packer *packer, struct turn *turn)
+static void divide_turn(const struct packer *packer, struct turn *turn)
 {
     turn->places |= share_adapt_turn(packer);
     turn->places |= share_turn(packer);

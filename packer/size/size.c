@@ -97,7 +97,7 @@ void size_reason(const struct step *step, bool counts, char *text, size_t size)
 /* Without a model: the upper limit alone, from all nodes alike. */
 static void take_most(const struct packer *packer, struct sizing *s)
 {
-    size_t nodes = packer->topo->nodes;
+    size_t nodes = packer->world.topo->nodes;
     unsigned total = 0, before;
 
     memset(s->chosen, 0, nodes * sizeof(*s->chosen));
@@ -193,7 +193,7 @@ static void note(const struct topo *topo, const struct size_prediction *got, str
 
 static void predict(const struct sizings *all, const struct size_model *model)
 {
-    size_t nodes = all->packer->topo->nodes, steps = size_model_steps(model);
+    size_t nodes = all->packer->world.topo->nodes, steps = size_model_steps(model);
     struct size_prediction *got = calloc(steps + 1, sizeof(*got));
     unsigned *cores = calloc(steps * nodes + 1, sizeof(*cores));
 
@@ -210,7 +210,7 @@ static void predict(const struct sizings *all, const struct size_model *model)
                 continue;
             *(with_all ? &size->gbps_all : &size->gbps) = got[all->sizing[s].number].gbps;
             if (!with_all)
-                note(all->packer->topo, &got[all->sizing[s].number], size);
+                note(all->packer->world.topo, &got[all->sizing[s].number], size);
             size->modelled = !isnan(size->gbps);
         }
     }
@@ -318,7 +318,7 @@ static void note_moves(const struct sizings *all)
         all->sizing[s].step->size.moves = all->sizing[s].step->enacted.moves;
 }
 
-static bool solve(struct packer *packer, struct step *newcomer)
+static bool solve(const struct packer *packer, struct step *newcomer)
 {
     struct berth_error err = {""};
     struct size_model *model = NULL;
@@ -344,15 +344,15 @@ static bool solve(struct packer *packer, struct step *newcomer)
         changed |= by_model(&all, model, proven || found == SIZE_FOUND_KEPT);
     if (newcomer && (found == SIZE_FOUND_NOTHING || !is_known(&all, newcomer)))
         by_bounds(&all, &err);
-    packer->size_asked = newcomer || proven ? 0 : packer->size_asked + 1;
-    packer->size_later = !proven && packer->size_asked < SIZE_ASKED_MOST;
+    packer->state->size_asked = newcomer || proven ? 0 : packer->state->size_asked + 1;
+    packer->state->size_later = !proven && packer->state->size_asked < SIZE_ASKED_MOST;
     note_moves(&all);
     size_model_free(model);
     sizings_free(&all);
     return changed;
 }
 
-bool size_node(struct packer *packer, struct step *newcomer)
+bool size_node(const struct packer *packer, struct step *newcomer)
 {
     const char *reason;
     bool changed;
@@ -372,34 +372,34 @@ bool size_due(const struct packer *packer)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->size.asked && !sizing_reason(step) && step->size.moves != step->enacted.moves)
         return true;
-    return packer->size_later;
+    return packer->state->size_later;
 }
 
-bool size_turn(struct packer *packer)
+bool size_turn(const struct packer *packer)
 {
     return size_due(packer) && size_node(packer, NULL);
 }
 
 /* ---- the stage ---- */
 
-static void size_step(struct packer *packer, struct step *step)
+static void size_step(const struct packer *packer, struct step *step)
 {
     size_node(packer, step);
 }
 
 /* The journal has it, and its threads were counted by it; it is asked about again when the step
  * moves, as before. */
-static void keep_size(struct packer *packer, struct step *step)
+static void keep_size(const struct packer *packer, struct step *step)
 {
     (void)packer;
     step->size.asked = step->size.modelled;
     step->size.moves = step->enacted.moves;
 }
 
-static void size_later(struct packer *packer, struct turn *turn)
+static void size_later(const struct packer *packer, struct turn *turn)
 {
     turn->places |= size_turn(packer);
 }

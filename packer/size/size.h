@@ -18,14 +18,14 @@
  * Where the answer for all together takes longer than a launch may wait, the newcomer is answered
  * beside the others as they are, and size_turn() asks again. Returns whether a running step's
  * `sized` has changed. */
-bool size_node(struct packer *packer, struct step *newcomer);
+bool size_node(const struct packer *packer, struct step *newcomer);
 
 /* Is there a question that a launch could not wait for, or does a step stand elsewhere than when it
  * was asked about? */
 bool size_due(const struct packer *packer);
 
 /* Asks it, if there is one. Returns as size_node. */
-bool size_turn(struct packer *packer);
+bool size_turn(const struct packer *packer);
 
 /* Why a step that is late (registry.h) is not sized. */
 #define SIZE_LATE "its threads were counted before berth knew of it"

@@ -24,14 +24,14 @@ static bool stands_on_node(const struct packer *packer, const struct cpus *home,
 {
     struct cpus image;
 
-    stand_image(packer, &packer->pool, home, &image);
-    return cpus_subset(&image, &packer->topo->node[node].cpus);
+    stand_image(packer, packer->pool, home, &image);
+    return cpus_subset(&image, &packer->world.topo->node[node].cpus);
 }
 
 /* A core of its node for each task that has cores of one node only. */
 static void find_needed(const struct packer *packer, struct sizing *s)
 {
-    for (size_t i = 0; i < packer->topo->nodes; i++) {
+    for (size_t i = 0; i < packer->world.topo->nodes; i++) {
         for (size_t t = 0; t < s->step->body.ntasks; t++)
             s->needed[i] += stands_on_node(packer, &s->step->body.task[t].home, i);
         s->needed[i] = lesser(s->needed[i], s->held[i]);
@@ -42,7 +42,7 @@ static void find_needed(const struct packer *packer, struct sizing *s)
 static size_t useful_cores(const struct packer *packer, const struct step *step)
 {
     size_t threads = step->size.threads * step->body.ntasks;
-    size_t of_core = packer->topo->core[0].threads;
+    size_t of_core = packer->world.topo->core[0].threads;
 
     if (threads == 0 || of_core == 0)
         return step->size.cores;
@@ -87,9 +87,9 @@ void sizing_count(const struct packer *packer, struct step *step)
     struct cpus cpus;
 
     size_cores_union(step, false, &cpus);
-    step->size.cores = size_cores_touched(packer->topo, &cpus);
+    step->size.cores = size_cores_touched(packer->world.topo, &cpus);
     size_cores_union(step, true, &cpus);
-    step->size.given = size_cores_touched(packer->topo, &cpus);
+    step->size.given = size_cores_touched(packer->world.topo, &cpus);
 }
 
 void sizings_free(struct sizings *all)
@@ -103,7 +103,7 @@ void sizings_free(struct sizings *all)
 
 static int take_part(struct sizings *all, struct step *step)
 {
-    size_t nodes = all->packer->topo->nodes + 1; /* calloc(0) may be NULL */
+    size_t nodes = all->packer->world.topo->nodes + 1; /* calloc(0) may be NULL */
     struct sizing s = {.step = step, .number = SIZING_NOT_ASKED};
 
     s.held = calloc(4 * nodes, sizeof(*s.held));
@@ -128,12 +128,12 @@ static int take_part(struct sizings *all, struct step *step)
 
 /* An observed step runs where Slurm put it, whatever would be best: it is looked at beside the
  * others when it comes. */
-int sizings_collect(struct sizings *all, struct packer *packer, struct step *newcomer)
+int sizings_collect(struct sizings *all, const struct packer *packer, struct step *newcomer)
 {
     struct step *step;
 
     *all = (struct sizings){.packer = packer, .newcomer = newcomer};
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (!sizing_reason(step) && (step == newcomer || step_movable(step)) &&
         take_part(all, step) < 0)
         return -1;
@@ -152,20 +152,20 @@ static bool is_asked(const struct sizings *all, const struct step *step)
 
 static void ask_loads(struct sizings *all, struct size_model *model)
 {
-    double *gbps = calloc(all->packer->topo->nodes + 1, sizeof(*gbps));
+    double *gbps = calloc(all->packer->world.topo->nodes + 1, sizeof(*gbps));
     const struct step *step;
 
     all->loads = 0;
     if (!gbps)
         return;
-    TAILQ_FOREACH(step, &all->packer->steps.live, link)
+    TAILQ_FOREACH(step, &all->packer->steps->live, link)
     if (!is_asked(all, step))
         all->loads += size_loads_add(all->packer, step, gbps);
     size_model_load(model, gbps);
     free(gbps);
 }
 
-int sizing_undo(struct packer *packer, struct step *step, struct berth_error *err)
+int sizing_undo(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct enforce_step *body = &step->body;
     struct cpus *before = calloc(body->ntasks + 1, sizeof(*before));
@@ -207,7 +207,7 @@ void sizings_ask(struct sizings *all, struct size_model *model, struct berth_err
 
 void sizings_bound(struct sizings *all, const struct size_model *model)
 {
-    size_t nodes = all->packer->topo->nodes, steps = size_model_steps(model);
+    size_t nodes = all->packer->world.topo->nodes, steps = size_model_steps(model);
     struct size_prediction *got = calloc(steps + 1, sizeof(*got));
     unsigned *held = calloc(steps * nodes + 1, sizeof(*held));
 

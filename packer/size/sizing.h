@@ -20,7 +20,7 @@ struct sizing {
 
 /* All of them. */
 struct sizings {
-    struct packer *packer;
+    const struct packer *packer;
     struct step *newcomer; /* NULL: nobody has come */
     size_t n, room;
     struct sizing *sizing; /* [n] */
@@ -32,11 +32,11 @@ const char *sizing_reason(const struct step *step);
 
 /* Lets a running step have all its cores again: its tasks' `sized`. 0, or -1 and err: it cannot be
  * written into the journal, and nothing has changed. */
-int sizing_undo(struct packer *packer, struct step *step, struct berth_error *err);
+int sizing_undo(const struct packer *packer, struct step *step, struct berth_error *err);
 
 /* Collects those of the node: the steps that run and are placed, and the newcomer. Free with
  * sizings_free, also after an error. 0, or -1 with ENOMEM. */
-int sizings_collect(struct sizings *all, struct packer *packer, struct step *newcomer);
+int sizings_collect(struct sizings *all, const struct packer *packer, struct step *newcomer);
 void sizings_free(struct sizings *all);
 
 /* Adds to the model those that it knows, and what other steps ask of the memories. err: why it does

@@ -78,14 +78,14 @@ double traffic_local(const struct size_traffic *traffic, size_t node)
 /* The nodes of the machine profile on which the step has cores. */
 static void find_held(const struct packer *packer, const struct step *step, struct cpus *held)
 {
-    const struct topo *topo = packer->topo;
+    const struct topo *topo = packer->world.topo;
     unsigned count[CPUS_MAX];
 
     cpus_zero(held);
     size_cores_on_nodes(packer, step, false, count);
     for (size_t t = 0; t < topo->nodes; t++)
-        for (size_t i = 0; count[t] > 0 && i < packer->machine->nodes; i++)
-            if (packer->machine->node[i].os_index == topo->node[t].os_index)
+        for (size_t i = 0; count[t] > 0 && i < packer->world.machine->nodes; i++)
+            if (packer->world.machine->node[i].os_index == topo->node[t].os_index)
                 cpus_add(held, i);
 }
 
@@ -120,7 +120,7 @@ static bool take_learned(const struct packer *packer, struct size_traffic *traff
     size_t n = traffic->nodes;
 
     if (!stored || !stored->matrix || stored->nodes != n ||
-        strcmp(stored->machine, packer->machine_type) != 0)
+        strcmp(stored->machine, packer->world.machine_type) != 0)
         return false;
     for (size_t i = 0; i < n; i++)
         if (!isnan(stored->read_solo[i * n + i]))
@@ -167,7 +167,8 @@ static int look_up(const struct packer *packer, const struct step *step,
     program_key(step, key);
     if (!key[0])
         return berth_error_set(err, "neither a program nor a tag to look up a profile");
-    if (profiles_get_demand(packer->profiles, step->request.uid, key, &traffic->stored, err) < 0)
+    if (profiles_get_demand(packer->state->profiles, step->request.uid, key, &traffic->stored,
+                            err) < 0)
         return -1;
     return take_told(traffic, err);
 }
@@ -177,7 +178,7 @@ int traffic_of(const struct packer *packer, const struct step *step, struct size
 {
     struct cpus held;
 
-    if (traffic_new(packer->machine->nodes, traffic, err) < 0)
+    if (traffic_new(packer->world.machine->nodes, traffic, err) < 0)
         return -1;
     traffic->core_gbps = step->profile.core_gbps;
     if (look_up(packer, step, traffic, err) < 0)
@@ -227,12 +228,12 @@ void traffic_learn(const struct packer *packer, const struct step *step,
     program_key(step, key);
     if (!learn_wanted(packer) || !traffic->measured || !key[0])
         return;
-    snprintf(demand.machine, sizeof(demand.machine), "%s", packer->machine_type);
+    snprintf(demand.machine, sizeof(demand.machine), "%s", packer->world.machine_type);
     demand.read_solo = calloc(n * n, sizeof(*demand.read_solo));
     demand.write_solo = calloc(n * n, sizeof(*demand.write_solo));
     if (demand.read_solo && demand.write_solo) {
         fill_learned(traffic, &demand);
-        learn_put_demand(packer->learner, step->request.uid, key, &demand);
+        learn_put_demand(packer->state->learner, step->request.uid, key, &demand);
     }
     free(demand.read_solo);
     free(demand.write_solo);

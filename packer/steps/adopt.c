@@ -28,16 +28,16 @@ static bool is_task(const struct packer *packer, const struct step *step,
 
     if (!enforce_pids_have(list, task->pid))
         return false;
-    started = process_started(&packer->root, task->pid); /* 0: it has ended just now */
+    started = process_started(&packer->world.root, task->pid); /* 0: it has ended just now */
     return !started || (task->started ? started == task->started : is_old_enough(step, started));
 }
 
-enum adopt adopt_of(struct packer *packer, const struct step *step)
+enum adopt adopt_of(const struct packer *packer, const struct step *step)
 {
     struct enforce_pids list = {0};
     enum adopt adopt;
 
-    if (packer->enforce.way->pids(&packer->enforce, &step->body, &list) < 0) {
+    if (packer->world.enforce->way->pids(packer->world.enforce, &step->body, &list) < 0) {
         free(list.pid);
         return ADOPT_SAME; /* nobody can tell: it is looked at by the next sweep */
     }
@@ -56,10 +56,10 @@ void adopt_places(const struct packer *packer)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         step->body.wide = step_movable(step);
         for (size_t i = 0; step_movable(step) && i < step->body.ntasks; i++)
-            stand_image(packer, &packer->pool, &step->body.task[i].use, &step->body.task[i].cpus);
+            stand_image(packer, packer->pool, &step->body.task[i].use, &step->body.task[i].cpus);
     }
 }

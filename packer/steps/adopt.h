@@ -13,7 +13,7 @@ enum adopt { ADOPT_SAME, ADOPT_OTHER, ADOPT_NOBODY };
 /* Says whether a step that the journal has is the one that runs: a task of it must live, by pid and
  * start, and be in the step's cgroup. Where a journal of an older berth has no starts, the task
  * must have been there when the step was registered. ADOPT_NOBODY: no process is left of it. */
-enum adopt adopt_of(struct packer *packer, const struct step *step);
+enum adopt adopt_of(const struct packer *packer, const struct step *step);
 
 /* The tasks of the journal's steps stand where the permutation puts them; in a wide cpuset, as far
  * as the steps have few threads. */

@@ -21,7 +21,7 @@ static void keep_job_home(const struct packer *packer, struct step *fresh)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (step == fresh || step->request.id.job != fresh->request.id.job || !step_movable(step))
             continue;
@@ -42,11 +42,12 @@ static void loosen(struct step *step)
         request->bound_by_hand = false;
 }
 
-int home_find(struct packer *packer, struct step *step, struct berth_error *err)
+int home_find(const struct packer *packer, struct step *step, struct berth_error *err)
 {
-    enforce_forget(&packer->enforce, step->request.id); /* of a step of that name before it */
+    enforce_forget(packer->world.enforce, step->request.id); /* of a step of that name before it */
     preset_homes(step);
-    if (packer->enforce.way->locate(&packer->enforce, step->request.node, &step->body, err) < 0)
+    if (packer->world.enforce->way->locate(packer->world.enforce, step->request.node, &step->body,
+                                           err) < 0)
         return -1;
     keep_job_home(packer, step);
     loosen(step);

@@ -9,6 +9,6 @@
 /* Finds the homes of a new step, whose tasks stand there, and whether it is bound by hand to a part
  * of its home. 0, or -1 and err when the step cannot be
  * found on the node. */
-int home_find(struct packer *packer, struct step *step, struct berth_error *err);
+int home_find(const struct packer *packer, struct step *step, struct berth_error *err);
 
 #endif

@@ -36,7 +36,7 @@ static const struct json_field run_fields[] = {
 };
 /* The node as the records have it: there may be no live step that tells. */
 static const struct json_field node_fields[] = {
-    JSON_FIELD(struct packer, "node", node, REQUIRED),
+    JSON_FIELD(struct states, "node", node, REQUIRED),
     JSON_END,
 };
 
@@ -140,7 +140,7 @@ static struct json_object *run_entry(const char *op, const struct packer *packer
     if (!entry)
         return NULL;
     json_write(entry, run_fields, job);
-    json_write(entry, node_fields, packer);
+    json_write(entry, node_fields, packer->state);
     return entry_whole(entry);
 }
 
@@ -267,22 +267,22 @@ static struct json_object *registers_entry(const struct packer *packer)
 
     if (!entry)
         return NULL;
-    json_add(entry, "registers", registers_write(&packer->registers));
+    json_add(entry, "registers", registers_write(&packer->state->registers));
     return entry_whole(entry);
 }
 
 /* Append an entry and let it go; NULL: it could not be made. */
-static int append(struct packer *packer, struct json_object *entry, struct berth_error *err)
+static int append(const struct packer *packer, struct json_object *entry, struct berth_error *err)
 {
-    int rc = entry ? journal_file_append(packer->journal, entry, err)
+    int rc = entry ? journal_file_append(packer->state->journal, entry, err)
                    : berth_error_set(err, "journal: out of memory");
 
     json_object_put(entry);
-    packer->stale |= rc < 0;
+    packer->state->stale |= rc < 0;
     return rc;
 }
 
-int journal_start(struct packer *packer, const struct step *step, struct berth_error *err)
+int journal_start(const struct packer *packer, const struct step *step, struct berth_error *err)
 {
     struct json_object *entry = start_entry(step);
 
@@ -291,7 +291,7 @@ int journal_start(struct packer *packer, const struct step *step, struct berth_e
     return append(packer, entry, err);
 }
 
-void journal_note(struct packer *packer, const struct step *step)
+void journal_note(const struct packer *packer, const struct step *step)
 {
     struct berth_error err;
 
@@ -299,42 +299,42 @@ void journal_note(struct packer *packer, const struct step *step)
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
 }
 
-int journal_end(struct packer *packer, struct wire_step_id id, struct berth_error *err)
+int journal_end(const struct packer *packer, struct wire_step_id id, struct berth_error *err)
 {
     return append(packer, id_entry("end", id), err);
 }
 
-int journal_stand(struct packer *packer, const struct pool *pool, struct berth_error *err)
+int journal_stand(const struct packer *packer, const struct pool *pool, struct berth_error *err)
 {
     return append(packer, stand_entry(pool), err);
 }
 
-int journal_release(struct packer *packer, struct wire_step_id id, struct berth_error *err)
+int journal_release(const struct packer *packer, struct wire_step_id id, struct berth_error *err)
 {
     return append(packer, id_entry("release", id), err);
 }
 
-int journal_manage(struct packer *packer, struct berth_error *err)
+int journal_manage(const struct packer *packer, struct berth_error *err)
 {
     return append(packer, plain_entry("manage"), err);
 }
 
-int journal_ask(struct packer *packer, const struct known_job *job, struct berth_error *err)
+int journal_ask(const struct packer *packer, const struct known_job *job, struct berth_error *err)
 {
     return append(packer, run_entry("ask", packer, job), err);
 }
 
-int journal_told(struct packer *packer, const struct known_job *job, struct berth_error *err)
+int journal_told(const struct packer *packer, const struct known_job *job, struct berth_error *err)
 {
     return append(packer, run_entry("told", packer, job), err);
 }
 
-int journal_settle(struct packer *packer, struct berth_error *err)
+int journal_settle(const struct packer *packer, struct berth_error *err)
 {
-    return append(packer, plain_entry(packer->settling ? "settle" : "settled"), err);
+    return append(packer, plain_entry(packer->state->settling ? "settle" : "settled"), err);
 }
 
-int journal_registers(struct packer *packer, struct berth_error *err)
+int journal_registers(const struct packer *packer, struct berth_error *err)
 {
     return append(packer, registers_entry(packer), err);
 }
@@ -344,7 +344,7 @@ static int list_runs(const struct packer *packer, struct json_object **entry, si
 {
     const struct known_job *job;
 
-    TAILQ_FOREACH_REVERSE(job, &packer->jobs->list, known_job_list, link)
+    TAILQ_FOREACH_REVERSE(job, &packer->state->jobs->list, known_job_list, link)
     if (job->asked && job->until && !(entry[(*n)++] = run_entry("ask", packer, job)))
         return -1;
     return 0;
@@ -358,9 +358,9 @@ static int list_entries(const struct packer *packer, struct json_object **entry,
     bool whole = true;
 
     *n = 0;
-    if (packer->steps.released)
+    if (packer->steps->released)
         whole = (entry[(*n)++] = id_entry("release", WIRE_ALL));
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if ((entry[*n] = start_entry(step)))
             ++*n;
@@ -368,40 +368,40 @@ static int list_entries(const struct packer *packer, struct json_object **entry,
             whole &= errno != ENOMEM;
     }
     whole &= list_runs(packer, entry, n) == 0;
-    if (packer->settling && !(entry[(*n)++] = plain_entry("settle")))
+    if (packer->state->settling && !(entry[(*n)++] = plain_entry("settle")))
         return -1;
-    if (registers_changed(&packer->registers) && !(entry[(*n)++] = registers_entry(packer)))
+    if (registers_changed(&packer->state->registers) && !(entry[(*n)++] = registers_entry(packer)))
         return -1;
-    return (entry[(*n)++] = stand_entry(&packer->pool)) && whole ? 0 : -1;
+    return (entry[(*n)++] = stand_entry(packer->pool)) && whole ? 0 : -1;
 }
 
 static bool is_there(const struct packer *packer)
 {
-    if (journal_file_is_there(packer->journal))
+    if (journal_file_is_there(packer->state->journal))
         return true;
     log_warn("somebody has removed the journal: it is written anew");
     return false;
 }
 
-int journal_compact(struct packer *packer, bool now, struct berth_error *err)
+int journal_compact(const struct packer *packer, bool now, struct berth_error *err)
 {
     struct json_object **entry;
     size_t n;
     int rc = -1;
 
-    if (!now && journal_file_size(packer->journal) < COMPACT_BYTES && is_there(packer))
+    if (!now && journal_file_size(packer->state->journal) < COMPACT_BYTES && is_there(packer))
         return 0;
-    entry = calloc(packer->steps.nlive + packer->jobs->n + 4, sizeof(struct json_object *));
+    entry = calloc(packer->steps->nlive + packer->state->jobs->n + 4, sizeof(struct json_object *));
     if (!entry)
         return berth_error_set(err, "journal: out of memory");
     if (list_entries(packer, entry, &n) == 0)
-        rc = journal_file_rewrite(packer->journal, n, entry, err);
+        rc = journal_file_rewrite(packer->state->journal, n, entry, err);
     else
         berth_error_set(err, "journal: out of memory");
     while (n)
         json_object_put(entry[--n]);
     free(entry);
-    packer->stale = rc < 0;
+    packer->state->stale = rc < 0;
     return rc;
 }
 
@@ -516,16 +516,17 @@ static int fill_step(struct json_object *entry, struct step *step, struct berth_
 }
 
 /* Forget a step that was read. */
-static void drop(struct packer *packer, struct wire_step_id id)
+static void drop(const struct packer *packer, struct wire_step_id id)
 {
-    struct step *step = registry_find(&packer->steps, id);
+    struct step *step = registry_find(packer->steps, id);
 
     if (step)
-        registry_drop(&packer->steps, step);
+        registry_drop(packer->steps, step);
 }
 
 /* A step that starts again has ended before, even if that could not be written. */
-static int load_start(struct packer *packer, struct json_object *entry, struct berth_error *err)
+static int load_start(const struct packer *packer, struct json_object *entry,
+                      struct berth_error *err)
 {
     struct json_object *object = NULL;
     struct wire_request request;
@@ -539,17 +540,17 @@ static int load_start(struct packer *packer, struct json_object *entry, struct b
         return -1;
     if (request.op == WIRE_OP_REGISTER)
         drop(packer, request.reg.id);
-    step = request.op == WIRE_OP_REGISTER ? registry_add(&packer->steps, &request.reg) : NULL;
+    step = request.op == WIRE_OP_REGISTER ? registry_add(packer->steps, &request.reg) : NULL;
     wire_request_clear(&request);
     if (!step)
         return berth_error_set(err, "request: no registration");
     if (fill_step(entry, step, err) == 0)
         return 0;
-    registry_drop(&packer->steps, step);
+    registry_drop(packer->steps, step);
     return -1;
 }
 
-static int load_end(struct packer *packer, struct json_object *entry, struct berth_error *err)
+static int load_end(const struct packer *packer, struct json_object *entry, struct berth_error *err)
 {
     struct wire_step_id id = {0};
 
@@ -576,14 +577,15 @@ static bool is_permutation(const struct pool *pool)
     return fine;
 }
 
-static int load_stand(struct packer *packer, struct json_object *entry, struct berth_error *err)
+static int load_stand(const struct packer *packer, struct json_object *entry,
+                      struct berth_error *err)
 {
     struct json_object *pairs = NULL;
     struct pool read;
 
     if (json_get_array(entry, "stand", JSON_REQUIRED, &pairs, err) < 0)
         return -1;
-    if (pool_init(&read, packer->pool.cores) < 0)
+    if (pool_init(&read, packer->pool->cores) < 0)
         return berth_error_set(err, "out of memory");
     for (size_t i = 0; i < json_object_array_length(pairs); i++) {
         struct json_object *pair = json_object_array_get_idx(pairs, i);
@@ -599,37 +601,39 @@ static int load_stand(struct packer *packer, struct json_object *entry, struct b
         log_warn("journal: placement of another topology ignored");
         return 0;
     }
-    pool_free(&packer->pool);
-    packer->pool = read;
+    pool_free(&packer->state->pool);
+    packer->state->pool = read;
     return 0;
 }
 
-static int load_release(struct packer *packer, struct json_object *entry, struct berth_error *err)
+static int load_release(const struct packer *packer, struct json_object *entry,
+                        struct berth_error *err)
 {
     struct wire_step_id id = {0};
 
     if (json_read(entry, id_fields, &id, err) < 0)
         return -1;
-    registry_release(&packer->steps, id);
+    registry_release(packer->steps, id);
     return 0;
 }
 
-static int load_manage(struct packer *packer, struct json_object *entry, struct berth_error *err)
+static int load_manage(const struct packer *packer, struct json_object *entry,
+                       struct berth_error *err)
 {
     (void)entry, (void)err;
-    registry_manage(&packer->steps);
+    registry_manage(packer->steps);
     return 0;
 }
 
-static int load_run(struct packer *packer, struct json_object *entry, bool asked,
+static int load_run(const struct packer *packer, struct json_object *entry, bool asked,
                     struct berth_error *err)
 {
     struct known_job read = {0}, *job;
 
     if (json_read(entry, run_fields, &read, err) < 0 ||
-        json_read(entry, node_fields, packer, err) < 0)
+        json_read(entry, node_fields, packer->state, err) < 0)
         return -1;
-    job = known_jobs_again(packer->jobs, &read.run);
+    job = known_jobs_again(packer->state->jobs, &read.run);
     if (!job)
         return berth_no_memory(err);
     job->from = read.from;
@@ -638,27 +642,30 @@ static int load_run(struct packer *packer, struct json_object *entry, bool asked
     return 0;
 }
 
-static int load_ask(struct packer *packer, struct json_object *entry, struct berth_error *err)
+static int load_ask(const struct packer *packer, struct json_object *entry, struct berth_error *err)
 {
     return load_run(packer, entry, true, err);
 }
 
-static int load_told(struct packer *packer, struct json_object *entry, struct berth_error *err)
+static int load_told(const struct packer *packer, struct json_object *entry,
+                     struct berth_error *err)
 {
     return load_run(packer, entry, false, err);
 }
 
-static int load_settle(struct packer *packer, struct json_object *entry, struct berth_error *err)
+static int load_settle(const struct packer *packer, struct json_object *entry,
+                       struct berth_error *err)
 {
     (void)entry, (void)err;
-    packer->settling = packer->interrupted = true;
+    packer->state->settling = packer->state->interrupted = true;
     return 0;
 }
 
-static int load_settled(struct packer *packer, struct json_object *entry, struct berth_error *err)
+static int load_settled(const struct packer *packer, struct json_object *entry,
+                        struct berth_error *err)
 {
     (void)entry, (void)err;
-    packer->settling = packer->interrupted = false;
+    packer->state->settling = packer->state->interrupted = false;
     return 0;
 }
 
@@ -672,13 +679,14 @@ static int read_registers(struct registers *registers, struct json_object *entry
     return registers_read(registers, list, err);
 }
 
-static int load_registers(struct packer *packer, struct json_object *entry, struct berth_error *err)
+static int load_registers(const struct packer *packer, struct json_object *entry,
+                          struct berth_error *err)
 {
-    return read_registers(&packer->registers, entry, err);
+    return read_registers(&packer->state->registers, entry, err);
 }
 
 struct loading {
-    struct packer *packer;
+    const struct packer *packer;
     struct berth_error *err;
     int rc;
 };
@@ -687,7 +695,8 @@ static int load_entry(struct json_object *entry, void *arg)
 {
     static const char *const ops[] = {"start", "end",  "stand",  "release", "manage",
                                       "ask",   "told", "settle", "settled", "registers"};
-    static int (*const load[])(struct packer *, struct json_object *, struct berth_error *) = {
+    static int (*const load[])(const struct packer *, struct json_object *,
+                               struct berth_error *) = {
         load_start, load_end,  load_stand,  load_release, load_manage,
         load_ask,   load_told, load_settle, load_settled, load_registers};
     struct loading *loading = arg;
@@ -700,11 +709,11 @@ static int load_entry(struct json_object *entry, void *arg)
     return loading->rc;
 }
 
-int journal_load(struct packer *packer, struct berth_error *err)
+int journal_load(const struct packer *packer, struct berth_error *err)
 {
     struct loading loading = {.packer = packer, .err = err};
 
-    if (journal_file_replay(packer->journal, load_entry, &loading, err) < 0)
+    if (journal_file_replay(packer->state->journal, load_entry, &loading, err) < 0)
         return -1;
     return loading.rc;
 }
@@ -729,44 +738,44 @@ bool journal_left_registers(const char *state_dir)
     return left;
 }
 
-int journal_set_aside(struct packer *packer, struct berth_error *err)
+int journal_set_aside(const struct packer *packer, struct berth_error *err)
 {
     char path[PATH_MAX + 16], bad[PATH_MAX + 16];
     struct step *step;
 
-    snprintf(path, sizeof(path), "%s/journal", packer->conf.state_dir);
-    snprintf(bad, sizeof(bad), "%s/journal.bad", packer->conf.state_dir);
+    snprintf(path, sizeof(path), "%s/journal", packer->world.conf.state_dir);
+    snprintf(bad, sizeof(bad), "%s/journal.bad", packer->world.conf.state_dir);
     log_error("%s; kept as %s, all steps go home", err->text, bad);
     unlink(bad);
     if (link(path, bad) < 0)
         log_warn("%s: %s", bad, strerror(errno));
-    while ((step = TAILQ_FIRST(&packer->steps.live)))
-        registry_drop(&packer->steps, step);
-    for (size_t core = 0; core < packer->pool.cores; core++)
-        packer->pool.stand[core] = POOL_OUTSIDE;
+    while ((step = TAILQ_FIRST(&packer->steps->live)))
+        registry_drop(packer->steps, step);
+    for (size_t core = 0; core < packer->pool->cores; core++)
+        packer->pool->stand[core] = POOL_OUTSIDE;
     return journal_compact(packer, true, err);
 }
 
 /* ---- the stage ---- */
 
-static int open_journal(struct packer *packer, struct berth_error *err)
+static int open_journal(const struct packer *packer, struct berth_error *err)
 {
     char path[PATH_MAX + 16];
 
-    if (file_folder(packer->conf.state_dir, 0755) < 0)
-        return berth_error_set(err, "%s: %s", packer->conf.state_dir, strerror(errno));
-    snprintf(path, sizeof(path), "%s/journal", packer->conf.state_dir);
-    return journal_file_open(&packer->journal, path, err);
+    if (file_folder(packer->world.conf.state_dir, 0755) < 0)
+        return berth_error_set(err, "%s: %s", packer->world.conf.state_dir, strerror(errno));
+    snprintf(path, sizeof(path), "%s/journal", packer->world.conf.state_dir);
+    return journal_file_open(&packer->state->journal, path, err);
 }
 
-static void close_journal(struct packer *packer)
+static void close_journal(const struct packer *packer)
 {
-    if (packer->journal)
-        journal_file_close(packer->journal);
-    packer->journal = NULL;
+    if (packer->state->journal)
+        journal_file_close(packer->state->journal);
+    packer->state->journal = NULL;
 }
 
-static void write_end(struct packer *packer, struct wire_step_id id)
+static void write_end(const struct packer *packer, struct wire_step_id id)
 {
     struct berth_error err;
 

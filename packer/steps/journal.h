@@ -10,39 +10,40 @@
 #include "packer/identity/jobs.h"
 #include "packer/steps/packer.h"
 
-int journal_start(struct packer *packer, const struct step *step, struct berth_error *err);
+int journal_start(const struct packer *packer, const struct step *step, struct berth_error *err);
 
 /* The same for a step that has changed; what fails is logged, and the next sweep makes up for it.
  */
-void journal_note(struct packer *packer, const struct step *step);
+void journal_note(const struct packer *packer, const struct step *step);
 
-int journal_end(struct packer *packer, struct wire_step_id id, struct berth_error *err);
-int journal_stand(struct packer *packer, const struct pool *pool, struct berth_error *err);
+int journal_end(const struct packer *packer, struct wire_step_id id, struct berth_error *err);
+int journal_stand(const struct packer *packer, const struct pool *pool, struct berth_error *err);
 
 /* That root has released what `id` names (release.h), or that he wants new steps managed again. */
-int journal_release(struct packer *packer, struct wire_step_id id, struct berth_error *err);
-int journal_manage(struct packer *packer, struct berth_error *err);
+int journal_release(const struct packer *packer, struct wire_step_id id, struct berth_error *err);
+int journal_manage(const struct packer *packer, struct berth_error *err);
 
 /* That steps of the run have ended whose records wait for who it is, so that the next berthd asks;
  * or that they wait no more. */
-int journal_ask(struct packer *packer, const struct known_job *job, struct berth_error *err);
-int journal_told(struct packer *packer, const struct known_job *job, struct berth_error *err);
+int journal_ask(const struct packer *packer, const struct known_job *job, struct berth_error *err);
+int journal_told(const struct packer *packer, const struct known_job *job, struct berth_error *err);
 
-/* That threads are about to be given their CPUs (packer->settling), or that all have them. */
-int journal_settle(struct packer *packer, struct berth_error *err);
+/* That threads are about to be given their CPUs (packer->state->settling), or that all have them.
+ */
+int journal_settle(const struct packer *packer, struct berth_error *err);
 
-/* Which registers may hold what berth has written (packer->registers). */
-int journal_registers(struct packer *packer, struct berth_error *err);
+/* Which registers may hold what berth has written (packer->state->registers). */
+int journal_registers(const struct packer *packer, struct berth_error *err);
 
 /* Rewrite the journal with what is true now, if it has grown large, somebody has removed it, or
  * `now`.
  */
-int journal_compact(struct packer *packer, bool now, struct berth_error *err);
+int journal_compact(const struct packer *packer, bool now, struct berth_error *err);
 
 /* Read the journal into the registry and the pool (both empty before), and the
  * runs that are asked for. Steps come back in the state they were journaled in, their tasks at home
  * (adopt_places() has them where they stand), not yet verified to be alive. */
-int journal_load(struct packer *packer, struct berth_error *err);
+int journal_load(const struct packer *packer, struct berth_error *err);
 
 /* Says whether a berthd before this one has left registers that it had changed. It can be asked
  * before the journal is opened: `state_dir` is its folder. Where the journal is damaged, what comes
@@ -51,6 +52,6 @@ bool journal_left_registers(const char *state_dir);
 
 /* After a load that failed with `err`: log it, keep the journal as journal.bad for whoever wants to
  * know, and begin an empty one; registry and pool are empty again. 0, or -1 and err. */
-int journal_set_aside(struct packer *packer, struct berth_error *err);
+int journal_set_aside(const struct packer *packer, struct berth_error *err);
 
 #endif

@@ -5,7 +5,7 @@ libpacker_la_SOURCES += \
 	packer/steps/home.c packer/steps/home.h \
 	packer/steps/journal.c packer/steps/journal.h \
 	packer/steps/journal_file.c packer/steps/journal_file.h \
-	packer/steps/packer.h \
+	packer/steps/packer.c packer/steps/packer.h \
 	packer/steps/pairs.c packer/steps/pairs.h \
 	packer/steps/pool.c packer/steps/pool.h \
 	packer/steps/pool_marker.c packer/steps/pool_marker.h \

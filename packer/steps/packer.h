@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* packer - everything the daemon holds, in one struct that the stages share. */
+/* packer - everything the daemon holds: the world, which all read, the steps, where they stand,
+ * what each stage holds, and who wakes the event loop. */
 #ifndef BERTH_STEPS_PACKER_H
 #define BERTH_STEPS_PACKER_H
 
@@ -59,33 +60,54 @@ struct packer_tally {
 #define PACKER_MEASURED 2 /* as they stood */
 };
 
-struct packer {
+/* What berthd stands on: the configuration, the machine, and the way to change it. It changes when
+ * berth.conf is read again, and else by nobody. */
+struct world {
     struct conf conf;
     struct topo *topo;
     struct rootfs root;
-    struct rootfs devices; /* what berth.conf has for the machine's devices (device_root) */
-    struct devices *gear;  /* GPUs and network adapters; NULL: nobody can read them */
-    struct enforce enforce;
+    struct rootfs devices;   /* what berth.conf has for the machine's devices (device_root) */
+    struct enforce *enforce; /* how steps are put on CPUs */
+    struct machine_profile *machine;        /* NULL: none, or none that fits this machine */
+    char machine_type[PROFILE_MACHINE_MAX]; /* machine/type.h */
+    bool private_data;                      /* users are told nothing of others */
+    double turn_s; /* of the event loop, for what needs no haste: the rest is for the next one */
+    double end_patience_s; /* for how long the end of a step without processes is waited for */
+    double watchdog_s;     /* within which systemd wants a sign of life; 0: it does not */
+    double started_mono_s;
+};
+
+/* What the stages hold, each its own. NULL where a stage is not there. */
+struct states {
+    /* what is known of programs, and where that comes from */
     struct profiles *profiles;
-    struct machine_profile *machine;    /* NULL: none, or none that fits this machine */
-    struct counters_node counters_node; /* what they borrow */
+    struct learner *learner;
+    struct orders *orders;              /* NULL: no user has put anything into the store yet */
+    struct counters_node counters_node; /* what the counters borrow */
     struct counters *counters;
-    uint64_t window_turns;             /* of the windows (observe/window.h), until now */
-    bool private_data;                 /* users are told nothing of others */
-    struct learner *learner;           /* NULL: nothing is learned */
-    struct seeker *seeker;             /* NULL: nobody looks who uses the CPUs (observe/seek.h) */
-    struct orders *orders;             /* NULL: no user has put anything into the store yet */
-    struct reuse_sampler *reuse;       /* NULL: reuse is not sampled */
-    struct probe *probe;               /* NULL: no interference probe */
-    bool probing;                      /* one is under way */
-    bool steps_changed;                /* which ones there are, since slowdowns were predicted */
-    struct forecast *forecast;         /* forecast.h; NULL: no memory */
-    struct replace *replace;           /* replace.h */
-    struct temperatures *temperatures; /* energy/temperatures.h; NULL: nobody wants them */
-    struct thermal *thermal;           /* enact/thermal.h; NULL: nobody leaves a hot core */
-    char thermal_why[256];             /* why there is none though it is asked for */
-    struct memory_mover *mover;        /* NULL: memory does not follow */
-    double size_patience_s;            /* for how long a launch may wait for its size */
+    uint64_t window_turns; /* of the windows (observe/window.h), until now */
+    struct seeker *seeker; /* looks who uses the CPUs (observe/seek.h) */
+    struct reuse_sampler *reuse;
+    struct probe *probe;
+    bool probing;             /* a probe is under way */
+    struct programs programs; /* those of the steps, and others that were beside them */
+    struct pairs pairs;       /* slowdowns measured, that no prediction has taken in yet */
+    bool steps_changed;       /* which ones there are, since slowdowns were predicted */
+    /* where steps stand */
+    struct devices *gear; /* GPUs and network adapters; NULL: nobody can read them */
+    struct pool pool;     /* which only `enact` changes; others read packer->pool */
+    struct pool as_if;    /* as observed steps would stand (enact/as_if.h); stand NULL: nobody is */
+    struct cpus offline;  /* CPUs that are off (offline.h) */
+    double bindings_s;    /* CLOCK_MONOTONIC of the last look at them (bindings.h) */
+    struct forecast *forecast;           /* NULL: no memory */
+    struct replace *replace;             /* replace.h */
+    struct temperatures *temperatures;   /* NULL: nobody wants them */
+    struct thermal *thermal;             /* NULL: nobody leaves a hot core */
+    char thermal_why[256];               /* why there is none though it is asked for */
+    struct memory_mover *mover;          /* NULL: memory does not follow */
+    uint64_t decisions, moves, failures; /* counted since the start */
+    /* how many cores they have */
+    double size_patience_s;  /* for how long a launch may wait for its size */
     double size_unhurried_s; /* for how long that of those that run may take, where nobody waits */
     double size_together_s;  /* and for how long for that of those that run */
     struct share_groups *share_groups; /* size/share_adapt.c; NULL: nobody shares by ADAPT */
@@ -93,56 +115,69 @@ struct packer {
     struct phases *phases; /* of programs, for their size (size/phases.h); NULL: none yet */
     unsigned size_asked;   /* times that this was done in vain */
     bool size_later; /* the steps are to be sized together as soon as there is time (size.h) */
-    double turn_s;   /* of the event loop, for what needs no haste: the rest is for the next one */
-    double end_patience_s;    /* for how long the end of a step without processes is waited for */
-    struct node_power *power; /* of its packages (node_power.h) */
-    struct bill *bill;        /* what the meters say, and who gets it */
-    struct board *board;      /* board/board.h; NULL: no blackboard */
-    char board_why[256];      /* why there is none though it is asked for */
-    struct ledger *ledger;    /* NULL: no record is kept */
+    /* what is changed inside them, told and billed */
+    struct registers registers; /* that berth has taken over for them */
+    uint64_t prefetchers;       /* bits of such a register that switch a prefetcher off; 0: */
+    char prefetchers_why[256];  /* why none is switched here */
+    struct node_power *power;   /* of the packages (node_power.h) */
+    struct bill *bill;          /* what the meters say, and who gets it */
+    struct board *board;        /* NULL: no blackboard */
+    char board_why[256];        /* why there is none though it is asked for */
+    struct ledger *ledger;      /* NULL: no record is kept */
     struct record_pages *record_pages;        /* of the ledger, for users; NULL: there are none */
     struct settler *settler;                  /* NULL: slurmdbd is told nothing */
     char metrics_why[256], textfile_why[256]; /* why metrics are not shown there; "" they are */
+    struct packer_tally tally;
+    /* the journal */
     struct journal_file *journal;
-    bool stale;        /* the journal could not be written: to be written anew by the next sweep */
-    double bindings_s; /* CLOCK_MONOTONIC of the last look at them (bindings.h) */
-    bool settling;     /* the journal says that threads are on their way to their CPUs */
-    bool interrupted;  /* it said so when it was read: a berthd was killed before they had them */
+    bool stale;       /* it could not be written: to be written anew by the next sweep */
+    bool settling;    /* it says that threads are on their way to their CPUs */
+    bool interrupted; /* it said so when it was read: a berthd was killed before they had them */
+    /* what is heard of Slurm */
     struct admit_names *names;    /* users and groups of berth.conf that are looked up */
     struct job_watch *watch;      /* NULL: Slurm undoes nothing, or nobody can tell */
     struct folder_watch *folders; /* NULL: nobody tells of new jobs and steps but the sweep */
     struct process_watch *stepds; /* those of the live steps; NULL: their ends are not heard of */
     struct asker *asker;          /* asks who jobs are; NULL: nobody does */
     struct known_jobs *jobs;      /* who the jobs of this node are */
-    struct registry steps;
-    struct registers registers; /* that berth has taken over for them */
-    uint64_t prefetchers;       /* bits of such a register that switch a prefetcher off; 0: */
-    char prefetchers_why[256];  /* why none is switched here */
-    struct strangers strangers; /* of the last reading of Slurm's folders */
-    struct programs programs;   /* those of the steps, and others that were beside them */
-    struct pairs pairs;         /* slowdowns measured, that no prediction has taken in yet */
-    struct pool pool;
-    struct pool as_if;   /* as observed steps would stand (enact/as_if.h); stand NULL: nobody is */
-    struct cpus offline; /* CPUs that are off (offline.h) */
-    char node[64];       /* as the last registration called it */
-    char machine_type[PROFILE_MACHINE_MAX]; /* machine/type.h */
-    /* Has pipeline_observe called in so many seconds, if not sooner; NULL: nobody calls it. */
-    void (*wake)(void *arg, double in_s);
-    void *wake_arg;
-    double watchdog_s; /* within which systemd wants a sign of life; 0: it does not */
-    double started_mono_s;
-    struct packer_tally tally;
-    uint64_t registrations, decisions, moves, failures; /* counted since the start */
+    struct strangers strangers;   /* of the last reading of Slurm's folders */
+    char node[64];                /* as the last registration called it */
+    uint64_t registrations;       /* counted since the start */
     struct {
         uint64_t n, in_a_row; /* since the start; since one was not */
         char why[256];        /* of the last one */
     } refused;                /* registrations: their steps run where Slurm put them */
 };
 
-/* The node is called as Slurm calls it in registrations, which the journal keeps. */
-static inline void packer_call_node(struct packer *packer, const struct step *step)
+/* Has pipeline_observe called in so many seconds, if not sooner. */
+struct wake {
+    void (*call)(void *arg, double in_s); /* NULL: nobody calls it */
+    void *arg;
+};
+
+struct packer {
+    struct world world;
+    struct registry *steps;
+    const struct pool *pool; /* where the steps stand; `enact` changes it (states) */
+    struct states *state;
+    struct wake wake;
+};
+
+/* Makes room for all of it, empty: enforce, registry and pool are the caller's to open, and to
+ * close before packer_free(). Returns 0, or -1 and err: no memory. */
+int packer_make(struct packer *packer, struct berth_error *err);
+void packer_free(struct packer *packer);
+
+static inline void packer_wake(const struct packer *packer, double in_s)
 {
-    snprintf(packer->node, sizeof(packer->node), "%s", step->request.node);
+    if (packer->wake.call)
+        packer->wake.call(packer->wake.arg, in_s);
+}
+
+/* The node is called as Slurm calls it in registrations, which the journal keeps. */
+static inline void packer_call_node(const struct packer *packer, const struct step *step)
+{
+    snprintf(packer->state->node, sizeof(packer->state->node), "%s", step->request.node);
 }
 
 #endif

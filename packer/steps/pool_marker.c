@@ -18,7 +18,7 @@ static bool opted_in(const struct packer *packer, uint32_t job)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->request.id.job == job && step->request.options.mode != WIRE_MODE_OFF)
         return true;
     return false;
@@ -93,7 +93,7 @@ void pool_marker_update_all(const struct packer *packer)
     if (run_folder_make(path) < 0)
         log_error("%s: %s", path, strerror(errno));
     file_sweep(path, is_any, NULL);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         pool_marker_update(packer, step->request.id.job);
         pool_marker_watch(packer, step->request.id.job, true);
@@ -111,12 +111,12 @@ void pool_marker_remove_all(const struct packer *packer)
 
 /* ---- the stage ---- */
 
-static void mark_job(struct packer *packer, struct step *step)
+static void mark_job(const struct packer *packer, struct step *step)
 {
     pool_marker_update(packer, step->request.id.job);
 }
 
-static void unmark_job(struct packer *packer, struct wire_step_id id)
+static void unmark_job(const struct packer *packer, struct wire_step_id id)
 {
     pool_marker_update(packer, id.job);
 }

@@ -38,21 +38,21 @@ void program_key(const struct step *step, char key[PROFILE_KEY_MAX])
         profile_key_exe(key, request->exe, request->hash);
 }
 
-void program_begin(struct packer *packer, struct step *step)
+void program_begin(const struct packer *packer, struct step *step)
 {
     char key[PROFILE_KEY_MAX];
 
     program_key(step, key);
-    step->program = programs_number(&packer->programs, step->request.uid, key);
-    programs_use(&packer->programs, step->program);
+    step->program = programs_number(&packer->state->programs, step->request.uid, key);
+    programs_use(&packer->state->programs, step->program);
 }
 
-void program_end(struct packer *packer, const struct step *step)
+void program_end(const struct packer *packer, const struct step *step)
 {
-    programs_leave(&packer->programs, step->program);
+    programs_leave(&packer->state->programs, step->program);
 }
 
-int program_found(struct packer *packer, struct step *step, const char *exe, const char *hash)
+int program_found(const struct packer *packer, struct step *step, const char *exe, const char *hash)
 {
     struct wire_register *request = &step->request;
     const char *was = request->exe;
@@ -74,7 +74,7 @@ int program_found(struct packer *packer, struct step *step, const char *exe, con
 /* Does what others' runs were counted tell of a user's, where his own tell nothing? */
 static bool sharing(const struct packer *packer)
 {
-    return packer->conf.profile_sharing == CONF_SHARING_MEDIAN;
+    return packer->world.conf.profile_sharing == CONF_SHARING_MEDIAN;
 }
 
 /* What a step asks the store by. */
@@ -94,9 +94,9 @@ static bool identify(const struct packer *packer, const struct step *step,
                                              .median = sharing(packer),
                                              .shape = step->request.shape,
                                              .geometry = identity->geometry,
-                                             .machine = packer->machine_type,
-                                             .llc_bytes = packer->topo->llc[0].size_bytes,
-                                             .max_age_days = packer->conf.profile_age_days};
+                                             .machine = packer->world.machine_type,
+                                             .llc_bytes = packer->world.topo->llc[0].size_bytes,
+                                             .max_age_days = packer->world.conf.profile_age_days};
     return identity->key[0] != '\0';
 }
 
@@ -108,7 +108,7 @@ int program_profile(const struct packer *packer, const struct step *step, struct
     *bound_at = 0;
     if (!identify(packer, step, &identity))
         return 0;
-    return profiles_get_bound(packer->profiles, &identity.query, profile, bound_at, err);
+    return profiles_get_bound(packer->state->profiles, &identity.query, profile, bound_at, err);
 }
 
 int program_distances(const struct packer *packer, const struct step *step, struct profile *profile,
@@ -118,7 +118,7 @@ int program_distances(const struct packer *packer, const struct step *step, stru
 
     if (!identify(packer, step, &identity))
         return 0;
-    return profiles_get_distances(packer->profiles, &identity.query, profile, err);
+    return profiles_get_distances(packer->state->profiles, &identity.query, profile, err);
 }
 
 int program_sample(const struct packer *packer, const struct step *step, enum profile_rate rate,
@@ -128,7 +128,7 @@ int program_sample(const struct packer *packer, const struct step *step, enum pr
 
     if (!identify(packer, step, &identity))
         return 0;
-    return profiles_get_sample(packer->profiles, &identity.query, rate, sample, err);
+    return profiles_get_sample(packer->state->profiles, &identity.query, rate, sample, err);
 }
 
 void program_sample_init(const struct packer *packer, const struct step *step, const char *source,
@@ -141,26 +141,27 @@ void program_sample_init(const struct packer *packer, const struct step *step, c
     program_key(step, sample->key);
     snprintf(sample->shape, sizeof(sample->shape), "%s", request->shape);
     profile_geometry(sample->geometry, request->ntasks, request->cpus_per_task);
-    snprintf(sample->machine, sizeof(sample->machine), "%s", packer->machine_type);
+    snprintf(sample->machine, sizeof(sample->machine), "%s", packer->world.machine_type);
     snprintf(sample->source, sizeof(sample->source), "%s", source);
     snprintf(sample->command, sizeof(sample->command), "%.*s", PROFILE_COMMAND_MAX - 1,
              request->exe);
-    sample->llc_bytes = packer->topo->llc[0].size_bytes;
-    sample->line_bytes = packer->topo->llc[0].line_bytes;
+    sample->llc_bytes = packer->world.topo->llc[0].size_bytes;
+    sample->line_bytes = packer->world.topo->llc[0].line_bytes;
     sample->measured_at = time(NULL);
 }
 
 /* ---- the stage ---- */
 
-static void leave_program(struct packer *packer, struct step *step, const struct wire_end *end)
+static void leave_program(const struct packer *packer, struct step *step,
+                          const struct wire_end *end)
 {
     (void)end;
     program_end(packer, step);
 }
 
-static void free_programs(struct packer *packer)
+static void free_programs(const struct packer *packer)
 {
-    programs_free(&packer->programs);
+    programs_free(&packer->state->programs);
 }
 
 const struct stage program_stage = {

@@ -22,12 +22,13 @@ void program_key(const struct step *step, char key[PROFILE_KEY_MAX]);
 
 /* The live step's program is one of the node's from now on: fills in step->program; not any more.
  */
-void program_begin(struct packer *packer, struct step *step);
-void program_end(struct packer *packer, const struct step *step);
+void program_begin(const struct packer *packer, struct step *step);
+void program_end(const struct packer *packer, const struct step *step);
 
 /* The live step's program turned out to be this one, whose arguments are not known: what it is
  * called, and its hash ("": it has no key). 0, or -1 without memory: nothing has changed. */
-int program_found(struct packer *packer, struct step *step, const char *exe, const char *hash);
+int program_found(const struct packer *packer, struct step *step, const char *exe,
+                  const char *hash);
 
 /* Asks the store for the program's profile, as a launch does: 1 found, 0 not, -1 and err. Also when
  * a run of it was last seen to bind its threads (profiles_get_bound). */

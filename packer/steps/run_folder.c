@@ -11,9 +11,9 @@
 
 void run_folder(const struct packer *packer, const char *name, char path[PATH_MAX])
 {
-    char socket[sizeof(packer->conf.socket)];
+    char socket[sizeof(packer->world.conf.socket)];
 
-    memcpy(socket, packer->conf.socket, sizeof(socket));
+    memcpy(socket, packer->world.conf.socket, sizeof(socket));
     snprintf(path, PATH_MAX, "%s/%s", dirname(socket), name);
 }
 

@@ -2,7 +2,7 @@
 /* stage - see stage.h */
 #include "packer/steps/stage.h"
 
-void stage_keeps(struct packer *packer, struct step *step)
+void stage_keeps(const struct packer *packer, struct step *step)
 {
     (void)packer, (void)step;
 }

@@ -25,26 +25,26 @@ struct turn {
 struct stage {
     const char *name;
     /* berthd starts. Returns 0, or -1 and err: it cannot go on without. Before the first step. */
-    int (*open)(struct packer *packer, struct berth_error *err);
+    int (*open)(const struct packer *packer, struct berth_error *err);
     /* berthd stops: frees what the stage holds, also of live steps. The rows from the last to the
      * first. Also after an open that has failed, of this row or another one. */
-    void (*close)(struct packer *packer);
+    void (*close)(const struct packer *packer);
     /* berth.conf was read again. */
-    void (*configure)(struct packer *packer);
+    void (*configure)(const struct packer *packer);
     /* A step begins: its tasks wait for that. */
-    void (*begin)(struct packer *packer, struct step *step);
+    void (*begin)(const struct packer *packer, struct step *step);
     /* A step of the journal runs on. NULL: as begin. */
-    void (*adopt)(struct packer *packer, struct step *step);
+    void (*adopt)(const struct packer *packer, struct step *step);
     /* A step has ended, and is live still; end NULL: nobody knows how. From the last to the first.
      */
-    void (*end)(struct packer *packer, struct step *step, const struct wire_end *end);
+    void (*end)(const struct packer *packer, struct step *step, const struct wire_end *end);
     /* A step of this name is live no more. */
-    void (*gone)(struct packer *packer, struct wire_step_id id);
+    void (*gone)(const struct packer *packer, struct wire_step_id id);
     /* berthd is about to stop, the step runs on: takes back what must not outlive berthd. From the
      * last to the first. */
-    void (*undo)(struct packer *packer, struct step *step);
+    void (*undo)(const struct packer *packer, struct step *step);
     /* Takes its part of a turn. */
-    void (*turn)(struct packer *packer, struct turn *turn);
+    void (*turn)(const struct packer *packer, struct turn *turn);
     bool unhurried; /* which is left to the next turn when this one has taken long */
     /* Returns the seconds until it wants a turn, < 0: only what happens wakes it. Reads nothing. */
     double (*due)(const struct packer *packer);
@@ -53,6 +53,6 @@ struct stage {
 /* For `adopt`: there is nothing to do for a step of the journal, though there is for one that
  * begins.
  */
-void stage_keeps(struct packer *packer, struct step *step);
+void stage_keeps(const struct packer *packer, struct step *step);
 
 #endif

@@ -21,13 +21,13 @@ const char *stand_unfit(const struct packer *packer, const struct enforce_step *
             return "a task's CPUs are not known";
         cpus_foreach(cpu, &body->task[i].home)
         {
-            long core = topo_core_of_cpu(packer->topo, cpu);
+            long core = topo_core_of_cpu(packer->world.topo, cpu);
 
             if (core < 0)
                 return "it runs on CPUs that the topology does not know";
-            if (cpus_intersect(&packer->topo->core[core].cpus, &packer->offline))
+            if (cpus_intersect(&packer->world.topo->core[core].cpus, &packer->state->offline))
                 return "one of its cores is switched off";
-            if (!core_whole(packer->topo, (size_t)core, &body->job_home))
+            if (!core_whole(packer->world.topo, (size_t)core, &body->job_home))
                 return "its job shares a core with another job, or has cores of another kind";
         }
     }
@@ -51,10 +51,10 @@ void stand_image(const struct packer *packer, const struct pool *pool, const str
     cpus_zero(cpus);
     cpus_foreach(cpu, home)
     {
-        long core = topo_core_of_cpu(packer->topo, cpu);
+        long core = topo_core_of_cpu(packer->world.topo, cpu);
 
         if (core >= 0 && pool_has(pool, (size_t)core))
-            cpus_add(cpus, cpu_image(packer->topo, (size_t)core, pool->stand[core], cpu));
+            cpus_add(cpus, cpu_image(packer->world.topo, (size_t)core, pool->stand[core], cpu));
         else
             cpus_add(cpus, cpu);
     }
@@ -114,7 +114,7 @@ static void add_job(const struct slurm_job *job, const struct cpus *cpus, void *
         return;
     cpus_or(others->cpus, cpus);
     if (others->packages)
-        widen(others->scene->packer->topo, others->cpus);
+        widen(others->scene->packer->world.topo, others->cpus);
 }
 
 /* Is it a batch script that stays only since nobody knows what it starts? */
@@ -132,7 +132,7 @@ static void add_held(const struct scene *scene, const struct step *step, struct 
     const struct step *other;
 
     if (is_unread_script(step))
-        TAILQ_FOREACH(other, &scene->packer->steps.live, link)
+        TAILQ_FOREACH(other, &scene->packer->steps->live, link)
         {
             if (other->request.id.job == step->request.id.job && stand_movable(scene, other))
                 cpus_andnot(&held, &other->body.step_home);
@@ -148,32 +148,32 @@ static int find_others(const struct scene *scene, const struct cpus *where, bool
 {
     const struct packer *packer = scene->packer;
     struct others others = {.scene = scene,
-                            .enforce = packer->enforce,
+                            .enforce = *packer->world.enforce,
                             .where = where,
                             .packages = packages,
                             .cpus = cpus};
     const struct step *step;
 
     cpus_zero(cpus);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (!stand_movable(scene, step))
         add_held(scene, step, cpus);
     strangers_add_steps(packer, cpus);
     if (packages)
-        widen(packer->topo, cpus);
-    step = TAILQ_FIRST(&packer->steps.live); /* all of them are on this node */
-    if (!packer->enforce.way->jobs || !step)
+        widen(packer->world.topo, cpus);
+    step = TAILQ_FIRST(&packer->steps->live); /* all of them are on this node */
+    if (!packer->world.enforce->way->jobs || !step)
         return 0;
-    if (step_index_make(&packer->steps, &others.index) < 0)
+    if (step_index_make(packer->steps, &others.index) < 0)
         return -1;
-    packer->enforce.way->jobs(&others.enforce, step->request.node, add_job, &others);
+    packer->world.enforce->way->jobs(&others.enforce, step->request.node, add_job, &others);
     step_index_free(&others.index);
     return 0;
 }
 
 void stand_awake(const struct scene *scene, bool *awake)
 {
-    const struct topo *topo = scene->packer->topo;
+    const struct topo *topo = scene->packer->world.topo;
     struct cpus others, all = {0};
 
     for (size_t i = 0; i < topo->cores; i++)
@@ -205,15 +205,15 @@ static int find_members(const struct scene *scene, bool *wanted)
     struct cpus others, homes = {0};
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (stand_movable(scene, step)) {
         cpus_or(&homes, &step->body.job_home);
-        mark(packer->topo, &step->body.job_home, wanted, true);
+        mark(packer->world.topo, &step->body.job_home, wanted, true);
     }
     if (find_others(scene, &homes, false, &others) < 0)
         return -1;
-    cpus_or(&others, &packer->offline);
-    mark(packer->topo, &others, wanted, false);
+    cpus_or(&others, &packer->state->offline);
+    mark(packer->world.topo, &others, wanted, false);
     return 0;
 }
 

@@ -16,20 +16,20 @@ void stepd_watch(const struct packer *packer, const struct step *step)
     const struct enforce_step *body = &step->body;
     struct berth_error err;
 
-    if (!packer->stepds || !body->stepd)
+    if (!packer->state->stepds || !body->stepd)
         return;
-    if (process_watch_add(packer->stepds, tag_of(step->request.id), body->stepd,
+    if (process_watch_add(packer->state->stepds, tag_of(step->request.id), body->stepd,
                           body->stepd_started, &err) < 0)
         log_warn("step %u.%u: its slurmstepd is not watched: %s", step->request.id.job,
                  step->request.id.step, err.text);
-    if (packer->wake && stepd_due(packer) >= 0)
-        packer->wake(packer->wake_arg, stepd_due(packer));
+    if (stepd_due(packer) >= 0)
+        packer_wake(packer, stepd_due(packer));
 }
 
 void stepd_unwatch(const struct packer *packer, const struct step *step)
 {
-    if (packer->stepds)
-        process_watch_drop(packer->stepds, tag_of(step->request.id));
+    if (packer->state->stepds)
+        process_watch_drop(packer->state->stepds, tag_of(step->request.id));
 }
 
 struct step *stepd_next_gone(const struct packer *packer)
@@ -37,10 +37,10 @@ struct step *stepd_next_gone(const struct packer *packer)
     struct step *step;
     uint64_t tag;
 
-    while (packer->stepds && process_watch_next(packer->stepds, &tag)) {
+    while (packer->state->stepds && process_watch_next(packer->state->stepds, &tag)) {
         struct wire_step_id id = {.job = (uint32_t)(tag >> 32), .step = (uint32_t)tag};
 
-        if ((step = registry_find(&packer->steps, id)))
+        if ((step = registry_find(packer->steps, id)))
             return step;
     }
     return NULL;
@@ -48,33 +48,33 @@ struct step *stepd_next_gone(const struct packer *packer)
 
 double stepd_due(const struct packer *packer)
 {
-    return packer->stepds ? process_watch_due(packer->stepds) : -1;
+    return packer->state->stepds ? process_watch_due(packer->state->stepds) : -1;
 }
 
 /* ---- the stage ---- */
 
 /* Without it, what becomes of steps is found out by the sweep. */
-static int open_stepds(struct packer *packer, struct berth_error *unused)
+static int open_stepds(const struct packer *packer, struct berth_error *unused)
 {
     struct berth_error err;
 
     (void)unused;
-    if (process_watch_open(&packer->stepds, &packer->root, &err) < 0)
+    if (process_watch_open(&packer->state->stepds, &packer->world.root, &err) < 0)
         log_warn("%s", err.text);
     return 0;
 }
 
-static void close_stepds(struct packer *packer)
+static void close_stepds(const struct packer *packer)
 {
-    process_watch_close(packer->stepds);
+    process_watch_close(packer->state->stepds);
 }
 
-static void watch(struct packer *packer, struct step *step)
+static void watch(const struct packer *packer, struct step *step)
 {
     stepd_watch(packer, step);
 }
 
-static void unwatch(struct packer *packer, struct step *step, const struct wire_end *end)
+static void unwatch(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     (void)end;
     stepd_unwatch(packer, step);

@@ -32,9 +32,9 @@ static struct stranger *find(struct strangers *strangers, struct wire_step_id id
 }
 
 /* Returns the one of that name, which is new where there was none; NULL for want of memory. */
-static struct stranger *note(struct packer *packer, struct wire_step_id id)
+static struct stranger *note(const struct packer *packer, struct wire_step_id id)
 {
-    struct strangers *strangers = &packer->strangers;
+    struct strangers *strangers = &packer->state->strangers;
     struct stranger *stranger = find(strangers, id);
 
     if (stranger || array_grow(&strangers->stranger, &strangers->room, strangers->n + 1,
@@ -98,7 +98,7 @@ static bool forget(struct strangers *strangers, uint32_t job)
 /* ---- steps ---- */
 
 struct reading {
-    struct packer *packer;
+    const struct packer *packer;
     struct enforce enforce;
     struct step_index index; /* of the live steps, where many are asked about; step NULL: none */
     struct cpus cores;       /* of the pool's jobs */
@@ -116,7 +116,7 @@ static bool has_just_ended(const struct packer *packer, struct wire_step_id id)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.ended, link)
+    TAILQ_FOREACH(step, &packer->steps->ended, link)
     {
         if (clock_s() - step->ended_mono_s > STRANGERS_PATIENCE_S)
             return false;
@@ -136,14 +136,14 @@ static void visit_step(const struct slurm_job *job, struct wire_step_id id, cons
                        void *arg)
 {
     struct reading *reading = arg;
-    struct packer *packer = reading->packer;
-    struct stranger *stranger = find(&packer->strangers, id);
+    const struct packer *packer = reading->packer;
+    struct stranger *stranger = find(&packer->state->strangers, id);
     enum slurm_life life;
     struct cpus cpus;
     bool old;
 
     if (is_shell(id) || (reading->index.step ? step_index_find(&reading->index, id)
-                                             : registry_find(&packer->steps, id)))
+                                             : registry_find(packer->steps, id)))
         return;
     life = slurm_step_life(&reading->enforce, job, dir, &cpus);
     old = stranger && clock_s() - stranger->since_s >= STRANGERS_PATIENCE_S;
@@ -171,7 +171,7 @@ static const struct step *any_of(const struct packer *packer, uint32_t job)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->request.id.job == job && in_care(step))
         return step;
     return NULL;
@@ -192,8 +192,8 @@ static const struct step *any_at(const struct step_index *index, uint32_t job, s
 /* Names the owners of the steps, which are those of their jobs. */
 static void name_owners(const struct packer *packer)
 {
-    for (size_t i = 0; i < packer->strangers.n; i++) {
-        struct stranger *stranger = &packer->strangers.stranger[i];
+    for (size_t i = 0; i < packer->state->strangers.n; i++) {
+        struct stranger *stranger = &packer->state->strangers.stranger[i];
         const struct step *step = any_of(packer, stranger->id.job);
 
         if (step && stranger->id.step != WHOLE_JOB)
@@ -201,24 +201,24 @@ static void name_owners(const struct packer *packer)
     }
 }
 
-static struct reading begin(struct packer *packer)
+static struct reading begin(const struct packer *packer)
 {
-    return (struct reading){.packer = packer, .enforce = packer->enforce};
+    return (struct reading){.packer = packer, .enforce = *packer->world.enforce};
 }
 
 static bool end(struct reading *reading, uint32_t job)
 {
-    reading->news |= forget(&reading->packer->strangers, job);
+    reading->news |= forget(&reading->packer->state->strangers, job);
     name_owners(reading->packer);
     return reading->news;
 }
 
-bool strangers_read_job(struct packer *packer, uint32_t job)
+bool strangers_read_job(const struct packer *packer, uint32_t job)
 {
     struct reading reading = begin(packer);
     const struct step *step = any_of(packer, job);
 
-    if (!packer->enforce.way->jobs)
+    if (!packer->world.enforce->way->jobs)
         return false;
     if (step)
         read_steps_of(&reading, step);
@@ -247,7 +247,7 @@ static bool any_runs(const struct packer *packer, size_t n, const struct enforce
     struct process_stat stat;
 
     for (size_t i = 0; i < n; i++)
-        if (process_stat_get(&packer->root, task[i].pid, &stat) == 0 && !stat.zombie &&
+        if (process_stat_get(&packer->world.root, task[i].pid, &stat) == 0 && !stat.zombie &&
             !stat.stopped && stat.started == task[i].started)
             return true;
     return false;
@@ -266,7 +266,7 @@ static bool given_away(const struct packer *packer, const struct cpus *cpus)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step_movable(step) && cpus_intersect(cpus, &step->body.job_home) && runs(packer, step))
         return false;
     return true;
@@ -288,7 +288,7 @@ static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void
 {
     const struct wire_step_id id = {job->job, WHOLE_JOB};
     struct reading *reading = arg;
-    struct stranger *stranger = find(&reading->packer->strangers, id);
+    struct stranger *stranger = find(&reading->packer->state->strangers, id);
     size_t at = step_index_of_job(&reading->index, job->job);
     bool lives;
 
@@ -308,25 +308,25 @@ static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void
     reading->news |= count(stranger, cpus);
 }
 
-bool strangers_read(struct packer *packer)
+bool strangers_read(const struct packer *packer)
 {
     struct reading reading = begin(packer);
     const struct step *step;
     bool news;
 
-    if (!packer->enforce.way->jobs || step_index_make(&packer->steps, &reading.index) < 0)
+    if (!packer->world.enforce->way->jobs || step_index_make(packer->steps, &reading.index) < 0)
         return false;
     for (size_t at = 0; at < reading.index.n;) {
         step = any_at(&reading.index, reading.index.step[at]->request.id.job, &at);
         if (step)
             read_steps_of(&reading, step);
     }
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     if (in_care(step))
         cpus_or(&reading.cores, &step->body.job_home);
-    step = TAILQ_FIRST(&packer->steps.live);
+    step = TAILQ_FIRST(&packer->steps->live);
     if (step)
-        packer->enforce.way->jobs(&reading.enforce, step->request.node, visit_job, &reading);
+        packer->world.enforce->way->jobs(&reading.enforce, step->request.node, visit_job, &reading);
     news = end(&reading, UINT32_MAX);
     step_index_free(&reading.index);
     return news;
@@ -334,40 +334,40 @@ bool strangers_read(struct packer *packer)
 
 /* ---- what is expected ---- */
 
-void strangers_expect(struct packer *packer, struct wire_step_id id, bool refused)
+void strangers_expect(const struct packer *packer, struct wire_step_id id, bool refused)
 {
     struct stranger *stranger;
 
-    if (is_shell(id) || registry_find(&packer->steps, id) || !any_of(packer, id.job))
+    if (is_shell(id) || registry_find(packer->steps, id) || !any_of(packer, id.job))
         return;
     stranger = note(packer, id);
     if (stranger)
         stranger->counts |= refused;
 }
 
-void strangers_expect_job(struct packer *packer, uint32_t job)
+void strangers_expect_job(const struct packer *packer, uint32_t job)
 {
     note(packer, (struct wire_step_id){job, WHOLE_JOB});
 }
 
-bool strangers_look(struct packer *packer)
+bool strangers_look(const struct packer *packer)
 {
     bool news = false;
 
-    for (size_t i = 0; i < packer->strangers.n; i++)
-        if (!packer->strangers.stranger[i].counts &&
-            packer->strangers.stranger[i].id.step == WHOLE_JOB)
+    for (size_t i = 0; i < packer->state->strangers.n; i++)
+        if (!packer->state->strangers.stranger[i].counts &&
+            packer->state->strangers.stranger[i].id.step == WHOLE_JOB)
             return strangers_read(packer);
-    for (size_t i = packer->strangers.n; i-- > 0;) /* reading one job may shorten the list */
-        if (i < packer->strangers.n && !packer->strangers.stranger[i].counts)
-            news |= strangers_read_job(packer, packer->strangers.stranger[i].id.job);
+    for (size_t i = packer->state->strangers.n; i-- > 0;) /* reading one job may shorten the list */
+        if (i < packer->state->strangers.n && !packer->state->strangers.stranger[i].counts)
+            news |= strangers_read_job(packer, packer->state->strangers.stranger[i].id.job);
     return news;
 }
 
 bool strangers_have(const struct packer *packer, struct wire_step_id id)
 {
-    for (size_t i = 0; i < packer->strangers.n; i++) {
-        const struct stranger *stranger = &packer->strangers.stranger[i];
+    for (size_t i = 0; i < packer->state->strangers.n; i++) {
+        const struct stranger *stranger = &packer->state->strangers.stranger[i];
 
         if (stranger->counts && stranger->id.job == id.job &&
             (id.step == WHOLE_JOB || stranger->id.step == id.step))
@@ -380,8 +380,8 @@ double strangers_due(const struct packer *packer)
 {
     double due_s = -1, now_s = clock_s();
 
-    for (size_t i = 0; i < packer->strangers.n; i++) {
-        const struct stranger *stranger = &packer->strangers.stranger[i];
+    for (size_t i = 0; i < packer->state->strangers.n; i++) {
+        const struct stranger *stranger = &packer->state->strangers.stranger[i];
         double age_s = now_s - stranger->since_s, in_s = age_s / 2;
 
         if (stranger->counts)
@@ -396,8 +396,8 @@ double strangers_due(const struct packer *packer)
 
 void strangers_add_steps(const struct packer *packer, struct cpus *cpus)
 {
-    for (size_t i = 0; i < packer->strangers.n; i++) {
-        const struct stranger *stranger = &packer->strangers.stranger[i];
+    for (size_t i = 0; i < packer->state->strangers.n; i++) {
+        const struct stranger *stranger = &packer->state->strangers.stranger[i];
 
         if (stranger->counts && stranger->id.step != WHOLE_JOB)
             cpus_or(cpus, &stranger->cpus);
@@ -406,14 +406,14 @@ void strangers_add_steps(const struct packer *packer, struct cpus *cpus)
 
 /* ---- the stage ---- */
 
-static void read_beside(struct packer *packer, struct step *step)
+static void read_beside(const struct packer *packer, struct step *step)
 {
     strangers_read_job(packer, step->request.id.job);
 }
 
-static void free_list(struct packer *packer)
+static void free_list(const struct packer *packer)
 {
-    strangers_free(&packer->strangers);
+    strangers_free(&packer->state->strangers);
 }
 
 const struct stage strangers_stage = {

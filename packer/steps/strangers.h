@@ -40,23 +40,23 @@ void strangers_free(struct strangers *strangers);
 
 /* Reads the folders of the pool's jobs, and which jobs stand on their cores. Logs what begins to
  * count, and what has gone. Returns whether what counts has changed. */
-bool strangers_read(struct packer *packer);
+bool strangers_read(const struct packer *packer);
 
 /* Does the same of the steps of one job of the pool: cheap enough for each registration. */
-bool strangers_read_job(struct packer *packer, uint32_t job);
+bool strangers_read_job(const struct packer *packer, uint32_t job);
 
 /* Takes note of a step's folder that is new: the step is looked at until it is registered, counts
  * or has gone. With `refused` it counts at once: its registration could not be taken. */
-void strangers_expect(struct packer *packer, struct wire_step_id id, bool refused);
+void strangers_expect(const struct packer *packer, struct wire_step_id id, bool refused);
 
 /* Takes note of a new job on cores of the pool. Where Slurm has taken these from a job of the pool,
  * whose tasks are stopped or gone, it counts as soon as it has a process; else it may be about to
  * register, and counts as soon as a task of it runs its program, as a step. Which of both it is, is
  * asked at each look: Slurm gives a core away before it stops the job that had it. */
-void strangers_expect_job(struct packer *packer, uint32_t job);
+void strangers_expect_job(const struct packer *packer, uint32_t job);
 
 /* Looks again at what was taken note of. Returns whether what counts has changed. */
-bool strangers_look(struct packer *packer);
+bool strangers_look(const struct packer *packer);
 
 /* Says whether such a step, or job, counts; of a job (step UINT32_MAX) also its steps. */
 bool strangers_have(const struct packer *packer, struct wire_step_id id);

@@ -51,11 +51,11 @@ static void open_node(double now_s)
     snprintf(conf.energy_root, sizeof(conf.energy_root), "%s", folder);
     if (packer_open(&packer, &conf, &err) < 0)
         bench_die("packer", err.text);
-    bill_close(packer.bill);
-    packer.bill = NULL;
-    rootfs_close(&packer.root);
-    if (rootfs_open(&packer.root, folder, &err) < 0 ||
-        bill_open_at(&packer.bill, &packer, now_s, &err) < 0)
+    bill_close(packer.state->bill);
+    packer.state->bill = NULL;
+    rootfs_close(&packer.world.root);
+    if (rootfs_open(&packer.world.root, folder, &err) < 0 ||
+        bill_open_at(&packer.state->bill, &packer, now_s, &err) < 0)
         bench_die("bill", err.text);
 }
 
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     if (!ms)
         bench_die("start", strerror(errno));
     open_node(now_s);
-    if (packer.bill->zones != 5)
+    if (packer.state->bill->zones != 5)
         bench_die("meters", "not all of them are read");
     for (long job = 1; job <= steps; job++)
         bench_start(&packer, (uint32_t)job, "");
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     median = array_median(ms, (size_t)rounds);
     printf("%ld steps, %zu zones: median %.3f ms of CPU time, worst %.3f ms of %ld; once a second "
            "%.3f %% of a core\n",
-           steps, packer.bill->zones, median, ms[rounds - 1], rounds, median / 10);
+           steps, packer.state->bill->zones, median, ms[rounds - 1], rounds, median / 10);
     packer_close(&packer);
     free(ms);
     return 0;

@@ -84,7 +84,7 @@ static struct step *register_step(pid_t pid)
     if (!answer.ok)
         bench_die("registration", answer.error);
     wire_answer_clear(&answer);
-    return TAILQ_FIRST(&packer.steps.live);
+    return TAILQ_FIRST(&packer.steps->live);
 }
 
 /* ---- figures ---- */
@@ -127,7 +127,7 @@ static void print(const struct options *options, struct step *step)
     size_t threads;
 
     printf("a step of %ld threads, %ld busy; waits for locks %s\n", options->threads, options->busy,
-           counters_locks(packer.counters) ? "are counted" : "are not counted here");
+           counters_locks(packer.state->counters) ? "are counted" : "are not counted here");
     printf("no word: %.0f ns for each window's end\n", cost_of_none());
     for (size_t i = 0; i < 2; i++)
         for (int by_thread = 0; by_thread < 2; by_thread++) {

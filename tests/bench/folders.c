@@ -52,7 +52,7 @@ static void make_job(struct packer *packer, uint32_t job)
         bench_die("folders", "out of memory");
     *request.task = task;
     snprintf(request.node, sizeof(request.node), "%s", top + strlen("slurm_"));
-    step = registry_add(&packer->steps, &request);
+    step = registry_add(packer->steps, &request);
     if (!step || step_go(step, STEP_PLACED) < 0)
         bench_die("folders", "no step");
     snprintf(step->body.leaf, sizeof(step->body.leaf), "%s/uid_0/job_%u/step_0", top, job);
@@ -76,7 +76,7 @@ static void at_registration(struct packer *packer)
 
 static void at_decision(struct packer *packer)
 {
-    struct scene scene = {packer, &packer->pool, false};
+    struct scene scene = {packer, &packer->state->pool, false};
 
     stand_sync(&scene);
 }
@@ -110,11 +110,14 @@ int main(int argc, char **argv)
     char path[128];
 
     snprintf(top, sizeof(top), "slurm_bench%d", (int)getpid());
-    registry_init(&packer.steps, 1);
-    if (rootfs_open(&packer.root, "/", &err) < 0 ||
-        enforce_open(&packer.enforce, &packer.root, "/sys/fs/cgroup", "cgroup1", &err) < 0 ||
-        topo_read(&packer.topo, "package:8 l3:3 core:8 pu:1", &err) < 0 ||
-        pool_init(&packer.pool, packer.topo->cores) < 0)
+    if (packer_make(&packer, &err) < 0)
+        bench_die("folders", err.text);
+    registry_init(packer.steps, 1);
+    if (rootfs_open(&packer.world.root, "/", &err) < 0 ||
+        enforce_open(packer.world.enforce, &packer.world.root, "/sys/fs/cgroup", "cgroup1", &err) <
+            0 ||
+        topo_read(&packer.world.topo, "package:8 l3:3 core:8 pu:1", &err) < 0 ||
+        pool_init(&packer.state->pool, packer.world.topo->cores) < 0)
         bench_die("folders", err.text);
     snprintf(path, sizeof(path), CPUSET "%s", top);
     make(path);

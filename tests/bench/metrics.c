@@ -63,7 +63,7 @@ static void put_step(size_t i, size_t ntasks)
     request.task = calloc(ntasks, sizeof(*request.task));
     snprintf(exe, sizeof(exe), "/usr/bin/program%zu", i % 40);
     request.exe = exe;
-    step = request.task ? registry_add(&packer.steps, &request) : NULL;
+    step = request.task ? registry_add(packer.steps, &request) : NULL;
     if (!step)
         bench_die("memory", strerror(errno));
     for (size_t t = 0; t < ntasks; t++) {

@@ -70,12 +70,12 @@ static double round_ms(double age_s, bool decide)
     struct step *step;
     double began;
 
-    TAILQ_FOREACH(step, &packer.steps.live, link)
+    TAILQ_FOREACH(step, &packer.steps->live, link)
     {
         step->started_mono_s = clock_s() - age_s;
         step->counts->due_s = 0;
     }
-    step = TAILQ_FIRST(&packer.steps.live);
+    step = TAILQ_FIRST(&packer.steps->live);
     if (decide && step) /* what was counted is off that */
         step->profile.miss_pmi = 2 * step->profile.miss_pmi + 100;
     began = bench_cpu_ms();
@@ -111,15 +111,16 @@ int main(int argc, char **argv)
         snprintf(tag, sizeof(tag), "p%ld", job * 7 % PROGRAMS);
         bench_start(&packer, (uint32_t)job, tag);
     }
-    packer.conf.replace_horizon_ms = 0; /* no proposal pays: there is one each time */
+    packer.world.conf.replace_horizon_ms = 0; /* no proposal pays: there is one each time */
     for (int i = 0; i < 3; i++)
         round_ms(age++, false);
     for (long i = 0; i < rounds; i++)
         deciding[i] = round_ms(age++, true);
-    packer.conf.replace_horizon_ms = 60000;
+    packer.world.conf.replace_horizon_ms = 60000;
     for (int i = 0; i < MOVING; i++) /* until everybody stands where he shall */
         moving[i] = round_ms(age++, true);
-    printf("%ld steps, %llu moves before it is steady\n", steps, (unsigned long long)packer.moves);
+    printf("%ld steps, %llu moves before it is steady\n", steps,
+           (unsigned long long)packer.state->moves);
     for (long i = 0; i < rounds; i++)
         steady[i] = round_ms(age++, false);
     report("steady round", steady, (size_t)rounds);

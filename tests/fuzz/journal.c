@@ -78,26 +78,28 @@ static void one(const uint8_t *data, size_t size)
     struct packer packer;
 
     log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
-    memset(&packer, 0, sizeof(packer));
-    registry_init(&packer.steps, 4);
+    fuzz_assert(packer_make(&packer, &err) == 0);
+    registry_init(packer.steps, 4);
     known_jobs_init(&jobs);
-    packer.jobs = &jobs;
-    fuzz_assert(pool_init(&packer.pool, CORES) == 0);
-    fuzz_assert(journal_file_open(&packer.journal, fuzz_file("journal", data, size), &err) == 0);
+    packer.state->jobs = &jobs;
+    fuzz_assert(pool_init(&packer.state->pool, CORES) == 0);
+    fuzz_assert(journal_file_open(&packer.state->journal, fuzz_file("journal", data, size), &err) ==
+                0);
     if (journal_load(&packer, &err) == 0) {
-        assert_steps(&packer.steps);
-        for (size_t i = 0; i < packer.registers.n; i++)
-            fuzz_assert(packer.registers.core[i].cpu < CPUS_MAX);
+        assert_steps(packer.steps);
+        for (size_t i = 0; i < packer.state->registers.n; i++)
+            fuzz_assert(packer.state->registers.core[i].cpu < CPUS_MAX);
         fuzz_assert(journal_compact(&packer, true, &err) == 0);
     } else {
         fuzz_assert(err.text[0]);
     }
-    assert_permutation(&packer.pool);
-    journal_file_close(packer.journal);
-    pool_free(&packer.pool);
-    registry_free(&packer.steps);
-    registers_free(&packer.registers);
+    assert_permutation(&packer.state->pool);
+    journal_file_close(packer.state->journal);
+    pool_free(&packer.state->pool);
+    registry_free(packer.steps);
+    registers_free(&packer.state->registers);
     known_jobs_free(&jobs);
+    packer_free(&packer);
 }
 
 const struct fuzz_target fuzz_journal = {.name = "journal", .one = one, .seed = seeds};

@@ -94,18 +94,18 @@ static void assert_steps(const struct packer *packer)
     const struct step *step;
     size_t n = 0;
 
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         fuzz_assert(step->body.ntasks > 0 && step->body.ntasks == step->request.ntasks);
         n++;
     }
-    fuzz_assert(n == packer->steps.nlive && (n == 0 || stand.root));
-    for (size_t i = 0; i < packer->pool.cores; i++) {
-        if (!pool_has(&packer->pool, i))
+    fuzz_assert(n == packer->steps->nlive && (n == 0 || stand.root));
+    for (size_t i = 0; i < packer->pool->cores; i++) {
+        if (!pool_has(&packer->state->pool, i))
             continue;
-        fuzz_assert(pool_has(&packer->pool, packer->pool.stand[i]));
-        fuzz_assert(!taken[packer->pool.stand[i]]);
-        taken[packer->pool.stand[i]] = true;
+        fuzz_assert(pool_has(&packer->state->pool, packer->pool->stand[i]));
+        fuzz_assert(!taken[packer->pool->stand[i]]);
+        taken[packer->pool->stand[i]] = true;
     }
 }
 
@@ -267,9 +267,9 @@ static void end_steps(void)
     struct packer *packer = &stand.f->packer;
     struct step *step;
 
-    for (size_t i = 0; i < 1000 && (step = TAILQ_FIRST(&packer->steps.live)); i++)
+    for (size_t i = 0; i < 1000 && (step = TAILQ_FIRST(&packer->steps->live)); i++)
         pipeline_job_end(packer, step->request.id.job, &(struct wire_identity){0});
-    fuzz_assert(TAILQ_EMPTY(&packer->steps.live));
+    fuzz_assert(TAILQ_EMPTY(&packer->steps->live));
 }
 
 static void one(const uint8_t *data, size_t size)

@@ -87,10 +87,7 @@ static void begin_thread(struct sim *sim, struct sim_step *step)
 
 static struct sim *sim_of(struct enforce *enforce)
 {
-    struct fixture *f =
-        (struct fixture *)((char *)enforce - offsetof(struct fixture, packer.enforce));
-
-    return f->owner;
+    return fixture_of(enforce)->owner;
 }
 
 static void save_journal(struct sim *sim)
@@ -102,10 +99,10 @@ static void save_journal(struct sim *sim)
     file = fopen(path, "r");
     assert_non_null(file);
     free(sim->journal);
-    sim->journal = malloc(journal_file_size(sim->f->packer.journal) + 1);
+    sim->journal = malloc(journal_file_size(sim->f->packer.state->journal) + 1);
     assert_non_null(sim->journal);
     sim->journal_file_size =
-        fread(sim->journal, 1, journal_file_size(sim->f->packer.journal), file);
+        fread(sim->journal, 1, journal_file_size(sim->f->packer.state->journal), file);
     fclose(file);
 }
 
@@ -258,7 +255,7 @@ struct sim *sim_open(const char *topology)
     sim->f->way.restore = sim_restore;
     sim->f->way.clean = sim_clean;
     sim->f->way.pids = sim_pids;
-    sim->f->packer.enforce.way = &sim->f->way;
+    sim->f->packer.world.enforce->way = &sim->f->way;
     sim->calls_left = -1;
     sim_all_cpus(sim, &sim->online);
     show_threads(sim);
@@ -277,14 +274,14 @@ void sim_close(struct sim *sim)
 void sim_all_cpus(const struct sim *sim, struct cpus *cpus)
 {
     cpus_zero(cpus);
-    for (size_t i = 0; i < sim->f->packer.topo->cores; i++)
-        cpus_or(cpus, &sim->f->packer.topo->core[i].cpus);
+    for (size_t i = 0; i < sim->f->packer.world.topo->cores; i++)
+        cpus_or(cpus, &sim->f->packer.world.topo->core[i].cpus);
 }
 
 /* Up to `cores` cores of `from`, whole or, rarely, a single CPU of each. */
 static void take(struct sim *sim, const struct cpus *from, size_t cores, struct cpus *taken)
 {
-    const struct topo *topo = sim->f->packer.topo;
+    const struct topo *topo = sim->f->packer.world.topo;
     size_t first = sim_random(sim, topo->cores);
     bool single = sim_chance(sim, 8);
 
@@ -317,7 +314,7 @@ struct sim_job *sim_job_start(struct sim *sim, bool shared)
     if (!job)
         return NULL;
     *job = (struct sim_job){.id = ++sim->next_job};
-    take(sim, &free_cpus, 1 + sim_random(sim, sim->f->packer.topo->cores / 3), &job->cpus);
+    take(sim, &free_cpus, 1 + sim_random(sim, sim->f->packer.world.topo->cores / 3), &job->cpus);
     job->live = !cpus_empty(&job->cpus);
     return job->live ? job : NULL;
 }
@@ -420,5 +417,5 @@ void sim_resume(struct sim *sim, bool stale)
     if (pipeline_resume(&sim->f->packer, &err) < 0)
         fail_msg("%s", err.text);
     for (size_t i = 0; stale && i < SIM_STEPS; i++)
-        sim->step[i].told &= registry_find(&sim->f->packer.steps, sim->step[i].id) != NULL;
+        sim->step[i].told &= registry_find(sim->f->packer.steps, sim->step[i].id) != NULL;
 }

@@ -24,7 +24,7 @@ static bool say(char *why, const struct sim_step *step, const char *what, const 
 
 static const struct step *known(const struct sim *sim, const struct sim_step *step)
 {
-    return registry_find((struct registry *)&sim->f->packer.steps, step->id);
+    return registry_find((struct registry *)sim->f->packer.steps, step->id);
 }
 
 /* Is it berthd's to answer for? Not where it was never told, nor while it cannot bring it home. */
@@ -37,8 +37,9 @@ static bool answers_for(const struct sim_step *step)
 static void cores_of(const struct sim *sim, const struct cpus *cpus, struct cpus *cores)
 {
     cpus_zero(cores);
-    cpus_foreach(cpu, cpus)
-        cpus_or(cores, &sim->f->packer.topo->core[topo_core_of_cpu(sim->f->packer.topo, cpu)].cpus);
+    cpus_foreach(cpu, cpus) cpus_or(
+        cores,
+        &sim->f->packer.world.topo->core[topo_core_of_cpu(sim->f->packer.world.topo, cpu)].cpus);
 }
 
 /* What Slurm has given to living jobs with a step that berthd may move, as far as it knows. */
@@ -47,7 +48,7 @@ static void pool_of(const struct sim *sim, struct cpus *pool)
     const struct step *step;
 
     cpus_zero(pool);
-    TAILQ_FOREACH(step, &sim->f->packer.steps.live, link)
+    TAILQ_FOREACH(step, &sim->f->packer.steps->live, link)
     for (size_t i = 0; step_movable(step) && i < SIM_JOBS; i++)
         if (sim->job[i].live && sim->job[i].id == step->request.id.job)
             cpus_or(pool, &sim->job[i].cpus);
@@ -75,7 +76,7 @@ static bool step_holds(const struct sim *sim, const struct sim_step *s, const st
             return say(why, s, "outside the pool:", &task->stand);
         if (!cpus_equal(&task->stand, &step->body.task[i].cpus))
             return say(why, s, "is not where berthd believes, but on", &task->stand);
-        if (step_movable(step) && cpus_intersect(&task->stand, &sim->f->packer.offline))
+        if (step_movable(step) && cpus_intersect(&task->stand, &sim->f->packer.state->offline))
             return say(why, s, "is on CPUs that are off:", &task->stand);
         if (!step_movable(step) && !cpus_equal(&task->stand, &task->home))
             return say(why, s, "is not berth's and not at home, but on", &task->stand);
@@ -147,7 +148,7 @@ void sim_print(const struct sim *sim)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &sim->f->packer.steps.live, link)
+    TAILQ_FOREACH(step, &sim->f->packer.steps->live, link)
     for (size_t i = 0; i < step->body.ntasks; i++) {
         char home[CPUS_TEXT_MAX], use[CPUS_TEXT_MAX], cpus[CPUS_TEXT_MAX];
 
@@ -158,9 +159,10 @@ void sim_print(const struct sim *sim)
                       step->request.id.job, step->request.id.step, i, step_state_name[step->state],
                       home, use, cpus);
     }
-    for (size_t core = 0; core < sim->f->packer.pool.cores; core++)
-        if (pool_has(&sim->f->packer.pool, core))
-            print_message("       core %zu stands on %zu\n", core, sim->f->packer.pool.stand[core]);
+    for (size_t core = 0; core < sim->f->packer.pool->cores; core++)
+        if (pool_has(&sim->f->packer.state->pool, core))
+            print_message("       core %zu stands on %zu\n", core,
+                          sim->f->packer.pool->stand[core]);
 }
 
 bool sim_holds(struct sim *sim, char *why)
@@ -230,23 +232,23 @@ static bool compare(const struct packer *now, struct packer *read, char *why)
 {
     const struct step *step;
 
-    if (now->steps.released != read->steps.released || now->steps.nlive != read->steps.nlive) {
-        snprintf(why, SIM_WHY, "the journal has %zu steps%s, berthd has %zu%s", read->steps.nlive,
-                 read->steps.released ? " and a release" : "", now->steps.nlive,
-                 now->steps.released ? " and a release" : "");
+    if (now->steps->released != read->steps->released || now->steps->nlive != read->steps->nlive) {
+        snprintf(why, SIM_WHY, "the journal has %zu steps%s, berthd has %zu%s", read->steps->nlive,
+                 read->steps->released ? " and a release" : "", now->steps->nlive,
+                 now->steps->released ? " and a release" : "");
         return false;
     }
-    TAILQ_FOREACH(step, &now->steps.live, link)
-    if (difference(step, registry_find(&read->steps, step->request.id))) {
+    TAILQ_FOREACH(step, &now->steps->live, link)
+    if (difference(step, registry_find(read->steps, step->request.id))) {
         snprintf(why, SIM_WHY, "step %u.%u (%s) %s in the journal", step->request.id.job,
                  step->request.id.step, step_state_name[step->state],
-                 difference(step, registry_find(&read->steps, step->request.id)));
+                 difference(step, registry_find(read->steps, step->request.id)));
         return false;
     }
-    for (size_t core = 0; core < now->pool.cores; core++)
-        if (now->pool.stand[core] != read->pool.stand[core]) {
+    for (size_t core = 0; core < now->pool->cores; core++)
+        if (now->pool->stand[core] != read->pool->stand[core]) {
             snprintf(why, SIM_WHY, "the journal has core %zu on %zd, berthd on %zd", core,
-                     (ssize_t)read->pool.stand[core], (ssize_t)now->pool.stand[core]);
+                     (ssize_t)read->pool->stand[core], (ssize_t)now->pool->stand[core]);
             return false;
         }
     return true;
@@ -255,22 +257,30 @@ static bool compare(const struct packer *now, struct packer *read, char *why)
 /* Read with the daemon's own journal, which stays as it is, into books of its own. */
 bool sim_journal_tells(struct sim *sim, char *why)
 {
-    struct packer read = sim->f->packer;
+    const struct packer *own = &sim->f->packer;
     struct berth_error err = {""};
+    struct packer read;
     struct known_jobs jobs;
     bool same = false;
 
-    registry_init(&read.steps, 0);
+    if (packer_make(&read, &err) < 0)
+        return false;
+    free(read.world.enforce);
+    read.world = own->world;
+    *read.state = *own->state;
+    registry_init(read.steps, 0);
     known_jobs_init(&jobs);
-    read.jobs = &jobs;
-    if (pool_init(&read.pool, sim->f->packer.pool.cores) < 0 || journal_load(&read, &err) < 0)
+    read.state->jobs = &jobs;
+    if (pool_init(&read.state->pool, own->pool->cores) < 0 || journal_load(&read, &err) < 0)
         snprintf(why, SIM_WHY, "the journal cannot be read: %.400s", err.text);
     else {
         release_leave(&read);
         same = compare(&sim->f->packer, &read, why);
     }
     known_jobs_free(&jobs);
-    registry_free(&read.steps);
-    pool_free(&read.pool);
+    registry_free(read.steps);
+    pool_free(&read.state->pool);
+    free(read.steps);
+    free(read.state);
     return same;
 }

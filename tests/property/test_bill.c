@@ -54,7 +54,7 @@ static struct packer *packer_of(struct run *run)
 static struct step *pick(struct run *run)
 {
     size_t skip = run->live ? below(run, run->live) : 0;
-    struct step *step = TAILQ_FIRST(&packer_of(run)->steps.live);
+    struct step *step = TAILQ_FIRST(&packer_of(run)->steps->live);
 
     while (step && skip--)
         step = TAILQ_NEXT(step, link);
@@ -78,7 +78,7 @@ static void sums(struct run *run, uint64_t *live_uj, uint64_t *account_uj)
     const struct step *step;
 
     *live_uj = *account_uj = 0;
-    TAILQ_FOREACH(step, &packer_of(run)->steps.live, link) *live_uj += sum_of(step);
+    TAILQ_FOREACH(step, &packer_of(run)->steps->live, link) *live_uj += sum_of(step);
     for (size_t z = 0; z < BOX_ZONES; z++)
         *account_uj += bill_box_account(run->box, z).steps_uj;
 }
@@ -125,7 +125,7 @@ static void end(struct run *run)
     run->ended_uj += sum_of(step);
     free(step->counts);
     step->counts = NULL;
-    registry_end(&packer_of(run)->steps, step);
+    registry_end(packer_of(run)->steps, step);
     run->live--;
     run->ends++;
 }
@@ -165,7 +165,7 @@ static void show_counts(struct run *run, bool show)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &packer_of(run)->steps.live, link)
+    TAILQ_FOREACH(step, &packer_of(run)->steps->live, link)
     if (step->counts)
         step->counts->counters = show ? (struct counters_step *)step : NULL;
 }
@@ -202,8 +202,8 @@ static void die(struct run *run)
 
     sums(run, &live_uj, &account_uj);
     if (kept)
-        bill_save(packer, packer->bill);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+        bill_save(packer, packer->state->bill);
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         free(step->bill.running);
         step->bill = (struct step_bill){0};
@@ -214,7 +214,7 @@ static void die(struct run *run)
     }
     run->box->now_s += 10 * noise_uniform(&run->noise);
     bill_box_reopen(run->box);
-    TAILQ_FOREACH(step, &packer->steps.live, link) bill_begin(packer, step, true);
+    TAILQ_FOREACH(step, &packer->steps->live, link) bill_begin(packer, step, true);
     bill_adopted(packer);
     check_known_again(run, kept, live_uj, account_uj);
     run->deaths++;
@@ -232,7 +232,7 @@ static void stop_berthd(struct run *run)
     for (size_t z = 0; z < BOX_ZONES; z++)
         metered[z] = bill_box_account(run->box, z).metered_uj;
     bill_keep(packer);
-    TAILQ_FOREACH(step, &packer->steps.live, link)
+    TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         free(step->bill.running);
         step->bill = (struct step_bill){0};
@@ -243,15 +243,15 @@ static void stop_berthd(struct run *run)
     }
     run->box->now_s += away_s;
     bill_box_reopen(run->box);
-    TAILQ_FOREACH(step, &packer->steps.live, link) bill_begin(packer, step, true);
+    TAILQ_FOREACH(step, &packer->steps->live, link) bill_begin(packer, step, true);
     bill_adopted(packer);
     for (size_t z = 0; z < BOX_ZONES; z++) {
         uint64_t used = run->box->used[z] - run->used[z];
 
-        run->resumed += packer->bill->zone[z].resumed;
-        if (!packer->bill->zone[z].resumed)
+        run->resumed += packer->state->bill->zone[z].resumed;
+        if (!packer->state->bill->zone[z].resumed)
             used = 0;
-        if (!run->set_back[z] && packer->bill->reading.gaps[z] == 0)
+        if (!run->set_back[z] && packer->state->bill->reading.gaps[z] == 0)
             assert_true(bill_box_account(run->box, z).metered_uj == metered[z] + used);
     }
     sums(run, &run->live_uj, &run->account_uj);
@@ -311,7 +311,7 @@ static void use(struct run *run, double s)
  * set back, as much as it says. */
 static void expect(struct run *run, const struct energy_reading *before)
 {
-    const struct energy_reading *now = &packer_of(run)->bill->reading;
+    const struct energy_reading *now = &packer_of(run)->state->bill->reading;
 
     for (size_t z = 0; z < BOX_ZONES; z++) {
         uint64_t uj = run->box->used[z] - run->used[z];
@@ -348,7 +348,7 @@ static void check(struct run *run)
 
 static void interval(struct run *run)
 {
-    struct energy_reading before = packer_of(run)->bill->reading;
+    struct energy_reading before = packer_of(run)->state->bill->reading;
     double s = random_length(run);
 
     use(run, s);

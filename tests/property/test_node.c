@@ -91,7 +91,7 @@ static void options(struct sim *sim, struct wire_register *request)
 /* Half of the registrations find that the packages' power is known. */
 static void power(struct sim *sim)
 {
-    strcpy(sim->f->packer.conf.energy_model,
+    strcpy(sim->f->packer.world.conf.energy_model,
            sim_chance(sim, 50) ? "idle=40W,core=5W,sleep=10W" : "");
 }
 
@@ -226,7 +226,7 @@ static void on_sweep(struct run *run)
     tell(run, "sweep");
     pipeline_sweep(&run->sim->f->packer);
     if (!run->sim->dead)
-        run->disk_was_full = run->sim->f->packer.stale;
+        run->disk_was_full = run->sim->f->packer.state->stale;
 }
 
 static void on_restart(struct run *run)
@@ -249,14 +249,14 @@ static void on_undo(struct run *run)
 static void on_moves(struct run *run)
 {
     struct packer *packer = &run->sim->f->packer;
-    size_t n = 0, *core = calloc(2 * packer->pool.cores, sizeof(*core)), *to = core;
+    size_t n = 0, *core = calloc(2 * packer->pool->cores, sizeof(*core)), *to = core;
     struct berth_error err;
     struct pool next;
 
     assert_non_null(core);
-    to += packer->pool.cores;
-    for (size_t i = 0; i < packer->pool.cores; i++)
-        if (pool_has(&packer->pool, i))
+    to += packer->pool->cores;
+    for (size_t i = 0; i < packer->pool->cores; i++)
+        if (pool_has(&packer->state->pool, i))
             core[n] = to[n] = i, n++;
     for (size_t i = 0; i + 1 < n; i++) {
         size_t j = i + sim_random(run->sim, n - i), swap = to[i];
@@ -264,7 +264,7 @@ static void on_moves(struct run *run)
         to[i] = to[j], to[j] = swap;
     }
     tell(run, "moves of %zu cores", n);
-    assert_int_equal(pool_copy(&next, &packer->pool), 0);
+    assert_int_equal(pool_copy(&next, &packer->state->pool), 0);
     assert_int_equal(pool_assign(&next, n, core, to), 0);
     rearrange_as(packer, &next, 0, &err);
     free(core);
@@ -298,7 +298,7 @@ static void on_slice(struct run *run)
 {
     struct packer *packer = &run->sim->f->packer;
     struct sim_step *its = sim_pick_step(run->sim);
-    struct step *step = its ? registry_find(&packer->steps, its->id) : NULL;
+    struct step *step = its ? registry_find(packer->steps, its->id) : NULL;
     struct berth_error err;
     bool give = sim_chance(run->sim, 75);
     int rc;
@@ -306,7 +306,7 @@ static void on_slice(struct run *run)
     if (!step || !step_movable(step))
         return;
     /* All at once: a pass over several turns would meet the process again as another step's. */
-    enforce_pace(&packer->enforce, ENFORCE_ALL, 0);
+    enforce_pace(packer->world.enforce, ENFORCE_ALL, 0);
     rc = give ? inside_slice(packer, step, 10 + (unsigned)sim_random(run->sim, 90), &err)
               : inside_unslice(packer, step, &err);
     tell(run, "%s of %u.%u%s%.100s", give ? "slices" : "no slices", its->id.job, its->id.step,
@@ -327,7 +327,7 @@ static void on_age(struct run *run)
     struct step *step;
 
     tell(run, "age");
-    TAILQ_FOREACH(step, &packer->steps.live, link) step->started_mono_s -= 3600;
+    TAILQ_FOREACH(step, &packer->steps->live, link) step->started_mono_s -= 3600;
     pipeline_observe(packer);
 }
 
@@ -335,13 +335,13 @@ static void on_age(struct run *run)
 static void on_switch(struct run *run)
 {
     struct packer *packer = &run->sim->f->packer;
-    size_t core = sim_random(run->sim, packer->topo->cores);
+    size_t core = sim_random(run->sim, packer->world.topo->cores);
 
     sim_all_cpus(run->sim, &run->sim->online);
     if (sim_chance(run->sim, 50))
-        cpus_andnot(&run->sim->online, &packer->topo->core[core].cpus);
+        cpus_andnot(&run->sim->online, &packer->world.topo->core[core].cpus);
     tell(run, "core %zu %s", core,
-         cpus_intersect(&run->sim->online, &packer->topo->core[core].cpus) ? "on" : "off");
+         cpus_intersect(&run->sim->online, &packer->world.topo->core[core].cpus) ? "on" : "off");
     if (offline_set(packer, &run->sim->online))
         offline_leave(packer);
     on_sweep(run);
@@ -365,7 +365,8 @@ static bool faults(struct run *run)
     sim->fail_restore = sim_chance(sim, 3) ? 1 + (unsigned)sim_random(sim, 100) : 0;
     sim_die_after(sim, sim_chance(sim, 6) ? (long)sim_random(sim, 5) : -1);
     if (full)
-        fixture_limit_files(journal_file_size(sim->f->packer.journal) + sim_random(sim, 1500));
+        fixture_limit_files(journal_file_size(sim->f->packer.state->journal) +
+                            sim_random(sim, 1500));
     run->disk_was_full |= full;
     return full;
 }

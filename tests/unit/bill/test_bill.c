@@ -137,7 +137,7 @@ static void test_idle_share(void **state)
 /* Both packages' power is a model's: 10 W idle, 5 W a busy CPU. */
 static void model(struct bill_box *box)
 {
-    struct bill *bill = box->f->packer.bill;
+    struct bill *bill = box->f->packer.state->bill;
 
     bill->zone[BOX_PACKAGE_0].zone.modelled = bill->zone[BOX_PACKAGE_1].zone.modelled = true;
     bill->watts = (struct energy_watts){.idle = 10, .core = 5};
@@ -177,7 +177,7 @@ static void test_idle_rules(void **state)
         struct step *a, *b, *c;
 
         model(box);
-        box->f->packer.conf.idle_energy = (enum conf_idle_energy)i;
+        box->f->packer.world.conf.idle_energy = (enum conf_idle_energy)i;
         a = run(box, 1, "0"), b = run(box, 2, "1-2"), c = run(box, 3, "4-7");
         work_and_turn(box);
         assert_uj(a, ENERGY_PACKAGE, want[i].a + 5 * J);
@@ -199,7 +199,7 @@ static void test_idle_evenly_in_time(void **state)
     struct step *a, *b;
 
     model(box);
-    box->f->packer.conf.idle_energy = CONF_IDLE_EVENLY;
+    box->f->packer.world.conf.idle_energy = CONF_IDLE_EVENLY;
     work_and_turn(box);
     assert_account(box, BOX_PACKAGE_0, 0, 10 * J, 5 * J);
     a = run(box, 1, "0-2"), b = run(box, 2, "3");
@@ -214,7 +214,7 @@ static void test_idle_evenly_in_time(void **state)
 static void test_idle_rule_changes(void **state)
 {
     struct bill_box *box = *state;
-    struct conf *conf = &box->f->packer.conf;
+    struct conf *conf = &box->f->packer.world.conf;
     struct step *a, *b, *c;
 
     model(box);
@@ -234,7 +234,7 @@ static void test_idle_rule_changes(void **state)
 static void test_model(void **state)
 {
     struct bill_box *box = *state;
-    struct bill *bill = box->f->packer.bill;
+    struct bill *bill = box->f->packer.state->bill;
     struct step *a;
 
     bill->zone[BOX_PACKAGE_0].zone.source = "model";
@@ -345,7 +345,7 @@ static void test_carries_over(void **state)
     bill_box_work(box, 1, 1);
     bill_box_turn(box, 1);
     fixture_end(box->f, 2, 0);
-    b = TAILQ_FIRST(&box->f->packer.steps.ended);
+    b = TAILQ_FIRST(&box->f->packer.steps->ended);
     assert_false(b->bill.known[ENERGY_PACKAGE]);
     assert_int_equal(b->bill.gaps, 1);
     assert_null(b->bill.running);
@@ -361,12 +361,12 @@ static void test_busy_not_known(void **state)
 {
     struct bill_box *box = *state;
     struct step *a = run(box, 1, "0");
-    struct rootfs root = box->f->packer.root;
+    struct rootfs root = box->f->packer.world.root;
 
-    box->f->packer.root.fd = -1;
+    box->f->packer.world.root.fd = -1;
     bill_box_use(box, BOX_PACKAGE_0, 8 * J);
     bill_box_turn(box, 1);
-    box->f->packer.root = root;
+    box->f->packer.world.root = root;
     assert_uj(a, ENERGY_PACKAGE, 8 * J); /* as if it worked all the time, alone */
     assert_string_equal(a->bill.by, "cores");
     bill_box_work(box, 1, 1);
@@ -412,7 +412,7 @@ static void test_dead_meter(void **state)
     assert_false(bill_box_account(box, BOX_PACKAGE_0).counts);
     assert_true(bill_box_account(box, BOX_NODE).counts);
     fixture_end(box->f, 1, 0);
-    assert_int_equal(TAILQ_FIRST(&box->f->packer.steps.ended)->bill.gaps, 0);
+    assert_int_equal(TAILQ_FIRST(&box->f->packer.steps->ended)->bill.gaps, 0);
 }
 
 /* One that stands still later is not believed either; when it moves again, nothing is lost. */
@@ -445,7 +445,7 @@ static struct step *resume(struct bill_box *box, uint32_t job)
 
     if (pipeline_resume(&box->f->packer, &err) < 0)
         fail_msg("%s", err.text);
-    return registry_find(&box->f->packer.steps, (struct wire_step_id){job, 0});
+    return registry_find(box->f->packer.steps, (struct wire_step_id){job, 0});
 }
 
 static void use_and_turn(struct bill_box *box, size_t cpu)
@@ -499,7 +499,7 @@ static void test_stopped(void **state)
     a = resume(box, 1);
     assert_uj(a, ENERGY_PACKAGE, 25 * J);
     assert_int_equal(a->bill.gaps, 0);
-    assert_int_equal(registry_find(&box->f->packer.steps, (struct wire_step_id){2, 0})->bill.gaps,
+    assert_int_equal(registry_find(box->f->packer.steps, (struct wire_step_id){2, 0})->bill.gaps,
                      0);
     assert_account(box, BOX_PACKAGE_0, 25 * J, 0, 20 * J);
     for (size_t z = 0; z < BOX_ZONES; z++) {
@@ -597,7 +597,7 @@ static void test_stopped_twice(void **state)
     bill_box_stop(box, "boot-1\n");
     strcpy(box->f->conf.energy, "perf");
     bill_box_die(box, 1);
-    assert_int_equal(box->f->packer.bill->zones, 0);
+    assert_int_equal(box->f->packer.state->bill->zones, 0);
     strcpy(box->f->conf.energy, "powercap");
     bill_box_use(box, BOX_PACKAGE_0, 4 * J);
     bill_box_die(box, 1);
@@ -624,7 +624,7 @@ static void test_stopped_and_ended(void **state)
     bill_box_die(box, 1);
     assert_int_equal(resume(box, 2)->bill.gaps, 0);
     assert_account(box, BOX_PACKAGE_0, 8 * J, 0, 4 * J);
-    a = TAILQ_FIRST(&box->f->packer.steps.ended);
+    a = TAILQ_FIRST(&box->f->packer.steps->ended);
     assert_int_equal(a->request.id.job, 1);
     assert_uj(a, ENERGY_PACKAGE, 4 * J);
     assert_int_equal(a->bill.gaps, 1);
@@ -636,10 +636,10 @@ static void test_restart_keeps_rule(void **state)
     struct bill_box *box = *state;
     struct step *a;
 
-    box->f->packer.conf.idle_energy = CONF_IDLE_NOBODY;
+    box->f->packer.world.conf.idle_energy = CONF_IDLE_NOBODY;
     model(box);
     run(box, 1, "0");
-    box->f->packer.conf.idle_energy = CONF_IDLE_EVENLY;
+    box->f->packer.world.conf.idle_energy = CONF_IDLE_EVENLY;
     run(box, 2, "1-2");
     work_and_turn(box);
     bill_box_die(box, 1);
@@ -650,7 +650,7 @@ static void test_restart_keeps_rule(void **state)
     work_and_turn(box);
     assert_uj(a, ENERGY_PACKAGE, 10 * J);
     assert_idle(a, 0);
-    a = registry_find(&box->f->packer.steps, (struct wire_step_id){2, 0});
+    a = registry_find(box->f->packer.steps, (struct wire_step_id){2, 0});
     assert_idle(a, 75 * J / 10 + 5 * J);
 }
 
@@ -743,10 +743,10 @@ static void test_state_not_written(void **state)
     snprintf(path, sizeof(path), "%s/bill.new", box->f->dir);
     assert_int_equal(mkdir(path, 0755), 0);
     use_and_turn(box, 0);
-    assert_true(box->f->packer.bill->save_failed);
+    assert_true(box->f->packer.state->bill->save_failed);
     rmdir(path);
     use_and_turn(box, 0);
-    assert_false(box->f->packer.bill->save_failed);
+    assert_false(box->f->packer.state->bill->save_failed);
 }
 
 /* ---- what is asked ---- */
@@ -761,7 +761,7 @@ static void test_never_metered(void **state)
     assert_false(bill_total(a, &uj));
     assert_true(uj == 77);
     fixture_end(box->f, 1, 0);
-    a = TAILQ_FIRST(&box->f->packer.steps.ended);
+    a = TAILQ_FIRST(&box->f->packer.steps->ended);
     assert_false(bill_total(a, &uj));
     assert_int_equal(a->bill.gaps, 0);
     assert_string_equal(a->bill.source, "");
@@ -801,16 +801,16 @@ static void test_due(void **state)
     struct packer *packer = &box->f->packer;
     double in_s;
 
-    packer->bill->due_s = 0;
+    packer->state->bill->due_s = 0;
     assert_true(bill_due(packer) == 0); /* asking reads no meter */
-    assert_true(packer->bill->due_s == 0);
+    assert_true(packer->state->bill->due_s == 0);
     bill_tick(packer);
     in_s = bill_due(packer);
     assert_true(in_s > 4 && in_s <= 15);
     run(box, 1, "0");
     in_s = bill_due(packer);
     assert_true(in_s >= 0 && in_s <= 1.5);
-    packer->bill->due_s = 0;
+    packer->state->bill->due_s = 0;
     in_s = pipeline_observe(packer);
     assert_true(in_s > 0.4 && in_s <= 1.5);
 }
@@ -819,9 +819,9 @@ static void test_due(void **state)
 static bool was_read(struct packer *packer)
 {
     static double then_s;
-    bool read = packer->bill->at_s > then_s;
+    bool read = packer->state->bill->at_s > then_s;
 
-    then_s = packer->bill->at_s = clock_s() - 0.5;
+    then_s = packer->state->bill->at_s = clock_s() - 0.5;
     return read;
 }
 
@@ -838,10 +838,10 @@ static void test_hooks(void **state)
     was_read(packer);
     step = run(box, 1, "0");
     assert_true(was_read(packer));
-    assert_true(step->bill.running->since_s > packer->bill->at_s);
+    assert_true(step->bill.running->since_s > packer->state->bill->at_s);
     rearrange_again(packer, 1);
     assert_true(was_read(packer));
-    packer->bill->due_s = 0;
+    packer->state->bill->due_s = 0;
     pipeline_observe(packer);
     assert_true(was_read(packer));
     assert_int_equal(pipeline_release(packer, (struct wire_step_id){1, 0}, &err), 0);
@@ -849,12 +849,12 @@ static void test_hooks(void **state)
     assert_non_null(step->bill.running); /* it is still billed */
     fixture_end(box->f, 1, 0);
     assert_true(was_read(packer));
-    step = TAILQ_FIRST(&packer->steps.ended);
+    step = TAILQ_FIRST(&packer->steps->ended);
     assert_null(step->bill.running);
     assert_true(step->bill.known[ENERGY_PACKAGE]);
     run(box, 2, "0");
     pipeline_job_end(packer, 2, &(struct wire_identity){0});
-    assert_null(TAILQ_FIRST(&packer->steps.ended)->bill.running);
+    assert_null(TAILQ_FIRST(&packer->steps->ended)->bill.running);
     was_read(packer);
     pipeline_undo(packer);
     assert_true(was_read(packer));

@@ -53,13 +53,13 @@ static int set_up(void **state)
     f->conf.window_ms = 3600000; /* they end when the test says so */
     fixture_machine(f, 1, 4, local);
     fixture_paper(f);
-    rootfs_close(&f->packer.root);
-    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0); /* no resctrl there */
+    rootfs_close(&f->packer.world.root);
+    assert_int_equal(rootfs_open(&f->packer.world.root, f->dir, NULL), 0); /* no resctrl there */
     fixture_busy(f, NULL);
-    f->packer.conf.blackboard = CONF_ON;
+    f->packer.world.conf.blackboard = CONF_ON;
     board_open(&f->packer);
-    assert_non_null(f->packer.board);
-    snprintf(path, sizeof(path), "%s/" BOARD_FILE, f->packer.conf.state_dir);
+    assert_non_null(f->packer.state->board);
+    snprintf(path, sizeof(path), "%s/" BOARD_FILE, f->packer.world.conf.state_dir);
     assert_int_equal(berth_blackboard_open(&scene->board, path), BERTH_BLACKBOARD_OK);
     *state = scene;
     return 0;
@@ -151,7 +151,7 @@ static void test_old(void **state)
     struct scene *scene = *state;
     struct step *step;
 
-    scene->f->packer.conf.window_ms = 100;
+    scene->f->packer.world.conf.window_ms = 100;
     step = fixture_run(scene->f, 1, "0", "burst");
     for (double age_s = 1; age_s <= 4; age_s++)
         at_age(scene, step, age_s);
@@ -164,8 +164,8 @@ static void test_end(void **state)
     struct scene *scene = *state;
     struct berth_blackboard_section section;
 
-    board_close(scene->f->packer.board);
-    scene->f->packer.board = NULL;
+    board_close(scene->f->packer.state->board);
+    scene->f->packer.state->board = NULL;
     assert_int_equal(berth_blackboard_read(scene->board, 0, 0, &section), BERTH_BLACKBOARD_ENDED);
     assert_int_equal(berth_blackboard_follow(scene->board), BERTH_BLACKBOARD_NONE);
     board_open(&scene->f->packer);
@@ -178,7 +178,7 @@ static void test_say(void **state)
     struct scene *scene = *state;
     char say[BOARD_SAY];
 
-    assert_true(board_say(scene->f->packer.board, say));
+    assert_true(board_say(scene->f->packer.state->board, say));
     assert_string_equal(say, "saturated from 96 %, idle to 67 %; traffic by the steps' windows, of "
                              "the node as a whole");
 }
@@ -190,11 +190,11 @@ static void test_no_profile(void **state)
     struct packer *packer = &scene->f->packer;
     char say[BOARD_SAY];
 
-    board_close(packer->board);
-    machine_profile_free(packer->machine);
-    packer->machine = NULL;
+    board_close(packer->state->board);
+    machine_profile_free(packer->world.machine);
+    packer->world.machine = NULL;
     board_open(packer);
-    assert_false(board_say(packer->board, say));
+    assert_false(board_say(packer->state->board, say));
     assert_non_null(strstr(say, "berthctl calibrate"));
 }
 
@@ -204,11 +204,12 @@ static void test_no_file(void **state)
     struct scene *scene = *state;
     struct packer *packer = &scene->f->packer;
 
-    board_close(packer->board);
-    strcpy(packer->conf.state_dir, "/nonexistent");
+    board_close(packer->state->board);
+    strcpy(packer->world.conf.state_dir, "/nonexistent");
     board_open(packer);
-    assert_null(packer->board);
-    assert_string_equal(packer->board_why, "/nonexistent/blackboard: No such file or directory");
+    assert_null(packer->state->board);
+    assert_string_equal(packer->state->board_why,
+                        "/nonexistent/blackboard: No such file or directory");
     board_turn(packer);
 }
 

@@ -13,10 +13,16 @@
 #include "tests/unit/common/folder.h"
 #include "enum_table.h"
 
-static const char *const TABLE(folder, BOX_ZONES) = {ROW(BOX_PACKAGE_0) = "intel-rapl:0", ROW(BOX_DRAM_0) = "intel-rapl:0:0", ROW(BOX_PACKAGE_1) = "intel-rapl:1",
-                                              ROW(BOX_DRAM_1) = "intel-rapl:1:0", ROW(BOX_NODE) = "intel-rapl:2",};
+static const char *const TABLE(folder, BOX_ZONES) = {
+    ROW(BOX_PACKAGE_0) = "intel-rapl:0", ROW(BOX_DRAM_0) = "intel-rapl:0:0",
+    ROW(BOX_PACKAGE_1) = "intel-rapl:1", ROW(BOX_DRAM_1) = "intel-rapl:1:0",
+    ROW(BOX_NODE) = "intel-rapl:2",
+};
 TABLE_COMPLETE(folder);
-static const char *const TABLE(name, BOX_ZONES) = {ROW(BOX_PACKAGE_0) = "package-0", ROW(BOX_DRAM_0) = "dram", ROW(BOX_PACKAGE_1) = "package-1", ROW(BOX_DRAM_1) = "dram", ROW(BOX_NODE) = "psys",};
+static const char *const TABLE(name, BOX_ZONES) = {
+    ROW(BOX_PACKAGE_0) = "package-0", ROW(BOX_DRAM_0) = "dram", ROW(BOX_PACKAGE_1) = "package-1",
+    ROW(BOX_DRAM_1) = "dram",         ROW(BOX_NODE) = "psys",
+};
 TABLE_COMPLETE(name);
 
 /* Over what is there, which is as long: a file that is cut first is written to the disk at once. */
@@ -76,7 +82,7 @@ static void write_files(const struct bill_box *box)
     }
     stat_text = open_memstream(&all, &size);
     assert_non_null(stat_text);
-    cpus_foreach(cpu, &packer->topo->cpus)
+    cpus_foreach(cpu, &packer->world.topo->cpus)
         fprintf(stat_text, "cpu%zu %012u 0 0 0 0 0 0 0 0 0\n", cpu, box->ticks[cpu]);
     fclose(stat_text);
     snprintf(path, sizeof(path), "%s/proc/stat", box->f->dir);
@@ -90,11 +96,11 @@ void bill_box_reopen(struct bill_box *box)
     struct berth_error err;
 
     write_files(box);
-    rootfs_close(&packer->root);
-    assert_int_equal(rootfs_open(&packer->root, box->f->dir, NULL), 0);
-    bill_close(packer->bill);
-    packer->bill = NULL;
-    if (bill_open_at(&packer->bill, packer, box->now_s, &err) < 0)
+    rootfs_close(&packer->world.root);
+    assert_int_equal(rootfs_open(&packer->world.root, box->f->dir, NULL), 0);
+    bill_close(packer->state->bill);
+    packer->state->bill = NULL;
+    if (bill_open_at(&packer->state->bill, packer, box->now_s, &err) < 0)
         fail_msg("%s", err.text);
 }
 
@@ -116,7 +122,7 @@ struct bill_box *bill_box_open(const char *topology, size_t zones)
     fixture_restart(box->f);
     fixture_paper(box->f);
     bill_box_reopen(box);
-    assert_int_equal(box->f->packer.bill->zones, zones);
+    assert_int_equal(box->f->packer.state->bill->zones, zones);
     return box;
 }
 
@@ -141,7 +147,7 @@ void bill_box_turn(struct bill_box *box, double s)
 {
     box->now_s += s;
     write_files(box);
-    box->f->packer.bill->save_took_s = 0; /* a loaded machine writes no less often */
+    box->f->packer.state->bill->save_took_s = 0; /* a loaded machine writes no less often */
     bill_turn_at(&box->f->packer, box->now_s);
 }
 
@@ -175,7 +181,7 @@ struct bill_account bill_box_account(const struct bill_box *box, size_t zone)
 
 void bill_box_adds_up(const struct bill_box *box)
 {
-    for (size_t i = 0; i < box->f->packer.bill->zones; i++) {
+    for (size_t i = 0; i < box->f->packer.state->bill->zones; i++) {
         struct bill_account account = bill_box_account(box, i);
 
         assert_true(account.metered_uj ==

@@ -24,9 +24,27 @@
 
 /* ---- a way on paper ---- */
 
-static struct fixture *fixture_of(struct enforce *enforce)
+#define AT_ONCE 16
+
+static struct fixture *opened[AT_ONCE]; /* [i] or NULL */
+
+struct fixture *fixture_of(const struct enforce *enforce)
 {
-    return (struct fixture *)((char *)enforce - offsetof(struct fixture, packer.enforce));
+    for (size_t i = 0; i < AT_ONCE; i++)
+        if (opened[i] && opened[i]->packer.world.enforce == enforce)
+            return opened[i];
+    fail_msg("a way on paper of no fixture");
+    return NULL;
+}
+
+/* Puts the fixture where `was` is in the list. */
+static void list(struct fixture *was, struct fixture *f)
+{
+    for (size_t i = 0; i < AT_ONCE; i++)
+        if (opened[i] == was) {
+            opened[i] = f;
+            return;
+        }
 }
 
 static void write_down(struct fixture *f, const char *what, const struct enforce_step *step,
@@ -101,7 +119,7 @@ void fixture_paper(struct fixture *f)
     f->way.apply = paper_apply;
     f->way.restore = paper_restore;
     f->way.pids = paper_pids;
-    f->packer.enforce.way = &f->way;
+    f->packer.world.enforce->way = &f->way;
 }
 
 void fixture_forget(struct fixture *f)
@@ -117,9 +135,10 @@ static void open_packer(struct fixture *f)
 
     if (packer_open(&f->packer, &f->conf, &err) < 0)
         fail_msg("%s", err.text);
-    f->packer.size_patience_s = f->packer.size_together_s = 60; /* a slow machine is no failure */
-    f->packer.turn_s = 60;
-    f->packer.end_patience_s = 0;
+    f->packer.state->size_patience_s = f->packer.state->size_together_s =
+        60; /* a slow machine is no failure */
+    f->packer.world.turn_s = 60;
+    f->packer.world.end_patience_s = 0;
 }
 
 struct fixture *fixture_open(const char *topology)
@@ -144,6 +163,7 @@ struct fixture *fixture_open(const char *topology)
     snprintf(f->conf.machine_profile, sizeof(f->conf.machine_profile), "%s/machine.json", f->dir);
     snprintf(f->conf.topology, sizeof(f->conf.topology), "%s", topology);
     open_packer(f);
+    list(NULL, f);
     pool_marker_update_all(&f->packer);
     return f;
 }
@@ -159,12 +179,12 @@ int fixture_on_paper(void **state)
 
 void fixture_restart(struct fixture *f)
 {
-    bool own = f->packer.enforce.way == &f->way;
+    bool own = f->packer.world.enforce->way == &f->way;
 
     packer_close(&f->packer);
     open_packer(f);
     if (own)
-        f->packer.enforce.way = &f->way;
+        f->packer.world.enforce->way = &f->way;
 }
 
 bool fixture_journal_has(const struct fixture *f, const char *key)
@@ -172,7 +192,7 @@ bool fixture_journal_has(const struct fixture *f, const char *key)
     char path[8192], text[65536], quoted[64], *last = NULL;
     FILE *file;
 
-    snprintf(path, sizeof(path), "%s/journal", f->packer.conf.state_dir);
+    snprintf(path, sizeof(path), "%s/journal", f->packer.world.conf.state_dir);
     file = fopen(path, "r");
     assert_non_null(file);
     text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
@@ -195,6 +215,7 @@ void fixture_limit_files(rlim_t bytes)
 
 void fixture_close(struct fixture *f)
 {
+    list(f, NULL);
     packer_close(&f->packer);
     folder_remove(f->dir);
     free(f);
@@ -225,7 +246,7 @@ void fixture_timed(struct fixture *f, const char *tag, double miss_pmi, double i
     profile_key_tag(profile.key, tag);
     profile.llc_ways = 16;
     profile.line_bytes = 64;
-    profile.llc_bytes = f->packer.topo->llc[0].size_bytes;
+    profile.llc_bytes = f->packer.world.topo->llc[0].size_bytes;
     profile.instructions = 1000000;
     if (profiles_open(&store, f->conf.profile_db, true, &err) < 0 ||
         profiles_put(store, &profile, &err) < 0)
@@ -261,7 +282,7 @@ void fixture_machine(struct fixture *f, size_t nodes, size_t cores, const double
         fail_msg("%s", err.text);
     machine_profile_free(machine);
     fixture_restart(f);
-    assert_non_null(f->packer.machine);
+    assert_non_null(f->packer.world.machine);
 }
 
 static void put_pci(const struct fixture *f, const char *pci, const char *file, const char *text)
@@ -310,7 +331,7 @@ struct step *fixture_start(struct fixture *f, struct wire_register request)
     if (!answer.ok)
         fail_msg("%s", answer.error);
     wire_answer_clear(&answer);
-    return registry_find(&f->packer.steps, id);
+    return registry_find(f->packer.steps, id);
 }
 
 struct step *fixture_run(struct fixture *f, uint32_t job, const char *cpus, const char *tag)
@@ -323,7 +344,7 @@ void fixture_exchange(struct fixture *f, size_t a, size_t b)
     struct berth_error err = {""};
     struct pool next;
 
-    assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
+    assert_int_equal(pool_copy(&next, &f->packer.state->pool), 0);
     assert_int_equal(pool_assign(&next, 2, (size_t[]){a, b}, (size_t[]){b, a}), 0);
     if (rearrange_as(&f->packer, &next, 0, &err) < 0)
         fail_msg("%s", err.text);
@@ -333,7 +354,7 @@ void fixture_age(struct fixture *f, double age_s)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &f->packer.steps.live, link)
+    TAILQ_FOREACH(step, &f->packer.steps->live, link)
     {
         step->started_mono_s = clock_s() - age_s;
         if (step->counts)
@@ -357,7 +378,7 @@ struct step *fixture_put(struct fixture *f, uint32_t job, uint32_t step, const c
     while (homes[ntasks])
         ntasks++;
     request = fixture_request(job, step, job_cpus, job_cpus, ntasks, NULL);
-    put = registry_add(&f->packer.steps, &request);
+    put = registry_add(f->packer.steps, &request);
     assert_non_null(put);
     put->profile.known = !isnan(miss_pmi);
     put->profile.miss_pmi = miss_pmi;
@@ -388,7 +409,7 @@ int fixture_open_swapped(void **state)
 
 struct step *fixture_step(struct fixture *f, uint32_t job, uint32_t step)
 {
-    struct step *found = registry_find(&f->packer.steps, (struct wire_step_id){job, step});
+    struct step *found = registry_find(f->packer.steps, (struct wire_step_id){job, step});
 
     assert_non_null(found);
     return found;
@@ -427,7 +448,7 @@ void assert_stand(const struct pool *pool, const char *text)
 
 void fixture_decide(struct fixture *f)
 {
-    struct scene scene = {&f->packer, &f->packer.pool, false};
+    struct scene scene = {&f->packer, &f->packer.state->pool, false};
     struct berth_error err = {""};
 
     stand_sync(&scene);

@@ -58,6 +58,9 @@ void fixture_restart(struct fixture *f);
  * 0. */
 int fixture_on_paper(void **state);
 
+/* Returns whose way on paper that is. */
+struct fixture *fixture_of(const struct enforce *enforce);
+
 /* From now on the way is paper. Homes: the step's CPUs dealt to its tasks in equal runs. */
 void fixture_paper(struct fixture *f);
 

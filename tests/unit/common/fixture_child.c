@@ -38,8 +38,8 @@ void fixture_child_add(struct fixture *f)
     snprintf(path, sizeof(path), "proc/%d/task/%d", (int)fixture_child, (int)fixture_child);
     folder_make(f->dir, path);
     f->way.pids = list_child;
-    rootfs_close(&f->packer.root);
-    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
+    rootfs_close(&f->packer.world.root);
+    assert_int_equal(rootfs_open(&f->packer.world.root, f->dir, NULL), 0);
 }
 
 int fixture_child_teardown(void **state)

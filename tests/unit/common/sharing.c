@@ -10,7 +10,7 @@ int sharing_open(void **state)
 {
     struct fixture *f = fixture_open(TWO_BY_TWO);
 
-    f->conf.startup_ms = f->packer.conf.startup_ms = 1000000;
+    f->conf.startup_ms = f->packer.world.conf.startup_ms = 1000000;
     *state = f;
     return 0;
 }
@@ -27,15 +27,15 @@ void grows(struct step *step)
 
 void share_now(struct fixture *f)
 {
-    stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
-    share_cores(&f->packer, &f->packer.pool);
+    stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
+    share_cores(&f->packer, &f->packer.state->pool);
 }
 
 void share(struct fixture *f)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &f->packer.steps.live, link) grows(step);
+    TAILQ_FOREACH(step, &f->packer.steps->live, link) grows(step);
     share_now(f);
 }
 

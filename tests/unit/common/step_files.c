@@ -11,7 +11,7 @@ void step_files_path(const struct fixture *f, const char *name, char path[STEP_F
 {
     char *slash;
 
-    snprintf(path, 4096, "%s", f->packer.conf.socket);
+    snprintf(path, 4096, "%s", f->packer.world.conf.socket);
     slash = strrchr(path, '/');
     sprintf(slash, "/steps/%s", name);
 }

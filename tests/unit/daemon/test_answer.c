@@ -20,7 +20,7 @@ static struct step *put(struct fixture *f)
     step->body.mems_home = cpus_of("0-1");
     step->request.task[1].id = 9;
     step->place.adopted = true;
-    place_describe(&f->packer, &f->packer.pool, step);
+    place_describe(&f->packer, &f->packer.state->pool, step);
     return step;
 }
 
@@ -49,7 +49,7 @@ static void test_private_data(void **state)
     struct step *step = put(f);
     struct wire_answer answer;
 
-    f->packer.private_data = true;
+    f->packer.world.private_data = true;
     strcpy(step->enacted.reason, reason);
     answer_fill(&f->packer, step, &answer);
     assert_string_equal(answer.note, reason);

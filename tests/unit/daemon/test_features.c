@@ -51,17 +51,17 @@ static void test_what_berth_conf_says(void **state)
     is(&f->packer, "metrics", FEATURE_OFF);
     is(&f->packer, "metrics_textfile", FEATURE_OFF);
     is(&f->packer, "blackboard", FEATURE_OFF);
-    f->packer.conf.blackboard = CONF_ON;
-    strcpy(f->packer.board_why, "No space left on device");
+    f->packer.world.conf.blackboard = CONF_ON;
+    strcpy(f->packer.state->board_why, "No space left on device");
     is(&f->packer, "blackboard", FEATURE_ABSENT);
     is(&f->packer, "admin_comment", FEATURE_OFF);
-    f->packer.conf.admin_comment = CONF_ON;
+    f->packer.world.conf.admin_comment = CONF_ON;
     is(&f->packer, "admin_comment", FEATURE_ABSENT);
     is(&f->packer, "tres_energy", FEATURE_OFF);
-    f->packer.conf.tres_energy = CONF_ON;
+    f->packer.world.conf.tres_energy = CONF_ON;
     is(&f->packer, "tres_energy", FEATURE_ABSENT);
     is(&f->packer, "identity", FEATURE_OFF);
-    strcpy(f->packer.conf.job_program, "/nowhere/berth-job");
+    strcpy(f->packer.world.conf.job_program, "/nowhere/berth-job");
     is(&f->packer, "identity", FEATURE_ABSENT);
 }
 
@@ -85,8 +85,9 @@ static void test_words(void **state)
 
     for (enum step_policy i = 0; i < STEP_POLICIES; i++)
         is(&f->packer, step_policy_word[i], FEATURE_OFF);
-    f->packer.conf.share = CONF_SHARE_ADAPT;
-    strcat(f->packer.conf.allow, ",faithful,tranquil,shuffle,follow,throttle,flex,locks,prefetch");
+    f->packer.world.conf.share = CONF_SHARE_ADAPT;
+    strcat(f->packer.world.conf.allow,
+           ",faithful,tranquil,shuffle,follow,throttle,flex,locks,prefetch");
     is(&f->packer, "adapt", FEATURE_ABSENT); /* dryrun */
     fixture_paper(f);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -123,11 +124,11 @@ static void test_why_metrics_are_not_shown(void **state)
 {
     struct fixture *f = *state;
 
-    strcpy(f->packer.conf.metrics, "127.0.0.1:1");
+    strcpy(f->packer.world.conf.metrics, "127.0.0.1:1");
     is(&f->packer, "metrics", FEATURE_ON);
-    strcpy(f->packer.metrics_why, "127.0.0.1:1: Address already in use");
+    strcpy(f->packer.state->metrics_why, "127.0.0.1:1: Address already in use");
     is(&f->packer, "metrics", FEATURE_ABSENT);
-    assert_string_equal(find(&f->packer, "metrics").say, f->packer.metrics_why);
+    assert_string_equal(find(&f->packer, "metrics").say, f->packer.state->metrics_why);
 }
 
 /* Says in a child without any capability what a feature is. */
@@ -156,13 +157,13 @@ static void test_what_is_not_allowed(void **state)
     };
     struct fixture *f = *state;
 
-    const struct enforce_way *own = f->packer.enforce.way;
+    const struct enforce_way *own = f->packer.world.enforce->way;
 
-    f->packer.enforce.way = &enforce_cgroup1;
-    f->packer.conf.reuse_sampling = CONF_ON;
-    strcpy(f->packer.conf.metrics, "unix:/nowhere");
-    strcpy(f->packer.conf.metrics_group, "staff");
-    strcpy(f->packer.metrics_why, "Operation not permitted");
+    f->packer.world.enforce->way = &enforce_cgroup1;
+    f->packer.world.conf.reuse_sampling = CONF_ON;
+    strcpy(f->packer.world.conf.metrics, "unix:/nowhere");
+    strcpy(f->packer.world.conf.metrics_group, "staff");
+    strcpy(f->packer.state->metrics_why, "Operation not permitted");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         pid_t pid = fork();
         int status;
@@ -172,7 +173,7 @@ static void test_what_is_not_allowed(void **state)
         assert_int_equal(waitpid(pid, &status, 0), pid);
         assert_int_equal(status, 0);
     }
-    f->packer.enforce.way = own;
+    f->packer.world.enforce->way = own;
 }
 
 static void test_watchdog(void **state)
@@ -180,7 +181,7 @@ static void test_watchdog(void **state)
     struct fixture *f = *state;
 
     is(&f->packer, "watchdog", FEATURE_OFF);
-    f->packer.watchdog_s = 30;
+    f->packer.world.watchdog_s = 30;
     is(&f->packer, "watchdog", FEATURE_ON);
 }
 

@@ -61,7 +61,7 @@ static int start(void **state)
     asked = answers = 0;
     question = (struct asker_run){0};
     told = (struct ledger_identity){0};
-    strcpy(f->packer.conf.isolate_accounts, "physics");
+    strcpy(f->packer.world.conf.isolate_accounts, "physics");
     *state = f;
     return 0;
 }
@@ -170,7 +170,7 @@ static void test_slurmd(void **state)
     identify_job_end(&f->packer, 8, &said);
     assert_string_equal(other->identity.is.account, "physics");
     assert_null(
-        known_jobs_find(f->packer.jobs, 7)); /* what comes under its number is another run */
+        known_jobs_find(f->packer.state->jobs, 7)); /* what comes under its number is another run */
 }
 
 /* A step that was heard of late began before the first one that was heard of: it is of that run. */
@@ -178,7 +178,7 @@ static void test_late(void **state)
 {
     struct fixture *f = *state;
     struct step *step = run(f, 7, 0, false), *late;
-    const struct known_job *job = known_jobs_find(f->packer.jobs, 7);
+    const struct known_job *job = known_jobs_find(f->packer.state->jobs, 7);
     struct wire_register request = fixture_request(7, 1, "0", "0", 1, "prog");
 
     request.began_s = clock_s() - 30;
@@ -207,9 +207,10 @@ static void killed(struct fixture *f)
 /* The answers come, and go into a ledger. */
 static void hear(struct fixture *f)
 {
-    f->packer.ledger = (struct ledger *)&told; /* which nobody but the wrapped function uses */
+    f->packer.state->ledger =
+        (struct ledger *)&told; /* which nobody but the wrapped function uses */
     pipeline_identified(&f->packer);
-    f->packer.ledger = NULL;
+    f->packer.state->ledger = NULL;
 }
 
 /* Records of steps that had ended wait for who they are, though no step is left that would ask. */

@@ -68,8 +68,8 @@ static void test_known_by_its_end(void **state)
     int64_t before = time(NULL);
 
     end_late(f, clock_s() - 8, 2, 3, 256);
-    assert_int_equal(f->packer.steps.nlive, 1);
-    step = TAILQ_FIRST(&f->packer.steps.ended);
+    assert_int_equal(f->packer.steps->nlive, 1);
+    step = TAILQ_FIRST(&f->packer.steps->ended);
     ledger_record_fill(&f->packer, step, &record);
     assert_int_equal(record.id.job, 2);
     assert_string_equal(record.state, "late");
@@ -81,7 +81,7 @@ static void test_known_by_its_end(void **state)
     assert_ago(record.start, before, 8);
     assert_ago(record.end, before, 3);
     assert_cpus(&other->place.cpus, "0");
-    assert_int_equal(pool_count(&f->packer.pool), 1);
+    assert_int_equal(pool_count(&f->packer.state->pool), 1);
 }
 
 /* A registration that is served after the end is of nobody. */
@@ -94,14 +94,14 @@ static void test_other_way_round(void **state)
 
     end_late(f, began_s, 2, 0, 0);
     end_late(f, began_s, 2, 0, 0); /* heard of twice */
-    assert_int_equal(f->packer.steps.nended, 1);
+    assert_int_equal(f->packer.steps->nended, 1);
     pipeline_start(&f->packer, &reg, &answer);
     assert_false(answer.ok);
     assert_non_null(strstr(answer.error, "has ended"));
     wire_answer_clear(&answer);
     free(reg.task);
-    assert_int_equal(f->packer.steps.nlive, 0);
-    assert_int_equal(f->packer.steps.nended, 1);
+    assert_int_equal(f->packer.steps->nlive, 0);
+    assert_int_equal(f->packer.steps->nended, 1);
 }
 
 /* The registration was taken in after all: it is that step that ends. */
@@ -114,10 +114,10 @@ static void test_taken_in(void **state)
 
     fixture_start(f, reg);
     end_late(f, began_s, 2, 0, 0);
-    assert_int_equal(f->packer.steps.nlive, 0);
-    assert_int_equal(f->packer.steps.nended, 1);
-    assert_true(TAILQ_FIRST(&f->packer.steps.ended)->late);
-    ledger_record_fill(&f->packer, TAILQ_FIRST(&f->packer.steps.ended), &record);
+    assert_int_equal(f->packer.steps->nlive, 0);
+    assert_int_equal(f->packer.steps->nended, 1);
+    assert_true(TAILQ_FIRST(&f->packer.steps->ended)->late);
+    ledger_record_fill(&f->packer, TAILQ_FIRST(&f->packer.steps->ended), &record);
     assert_string_equal(record.home, "2-3");
     assert_close(record.elapsed_s, 1);
 }
@@ -129,8 +129,8 @@ static void test_same_name(void **state)
 
     fixture_start(f, request_of(2, 60));
     end_late(f, clock_s() - 1, 2, 0, 0);
-    assert_int_equal(f->packer.steps.nlive, 0);
-    assert_int_equal(f->packer.steps.nended, 2);
+    assert_int_equal(f->packer.steps->nlive, 0);
+    assert_int_equal(f->packer.steps->nended, 2);
 }
 
 /* Its threads were counted without berth: it has all its cores, for good, and stays in the pool. */
@@ -167,16 +167,16 @@ static void test_counted(void **state)
 
     fixture_start(f, reg);
     pipeline_late(&f->packer, &same);
-    assert_int_equal(f->packer.tally.failed_open[PACKER_LATE], 1);
+    assert_int_equal(f->packer.state->tally.failed_open[PACKER_LATE], 1);
     reg = request_of(5, 1);
     pipeline_end(&f->packer, &(struct wire_end){.id = reg.id, .user_s = -1, .late = &reg});
-    assert_int_equal(f->packer.tally.failed_open[PACKER_UNHEARD], 1);
+    assert_int_equal(f->packer.state->tally.failed_open[PACKER_UNHEARD], 1);
     free(reg.task);
     reg = request_of(6, 1);
     reg.options.mode = WIRE_MODE_OFF;
     pipeline_end(&f->packer, &(struct wire_end){.id = reg.id, .user_s = -1, .late = &reg});
     free(reg.task);
-    assert_int_equal(f->packer.tally.failed_open[PACKER_UNHEARD], 1);
+    assert_int_equal(f->packer.state->tally.failed_open[PACKER_UNHEARD], 1);
 }
 
 static void leave_notes(const struct fixture *f, const char *more, mode_t mode)
@@ -203,20 +203,20 @@ static void test_notes(void **state)
     struct fixture *f = *state;
     struct step *step;
 
-    snprintf(f->packer.conf.socket, sizeof(f->packer.conf.socket), "%s/sock", f->dir);
+    snprintf(f->packer.world.conf.socket, sizeof(f->packer.world.conf.socket), "%s/sock", f->dir);
     log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
     leave_notes(f, "garbage\n{}\n", 0600);
     pipeline_sweep(&f->packer);
-    assert_int_equal(f->packer.steps.nended, 1);
-    step = TAILQ_FIRST(&f->packer.steps.ended);
+    assert_int_equal(f->packer.steps->nended, 1);
+    step = TAILQ_FIRST(&f->packer.steps->ended);
     assert_int_equal(step->request.id.job, 7);
     assert_int_equal(step->exit_status, 3);
     assert_true(step->late);
     pipeline_sweep(&f->packer);
-    assert_int_equal(f->packer.tally.failed_open[PACKER_UNHEARD], 1);
+    assert_int_equal(f->packer.state->tally.failed_open[PACKER_UNHEARD], 1);
     leave_notes(f, "", 0622); /* anybody could have written it */
     pipeline_sweep(&f->packer);
-    assert_int_equal(f->packer.tally.failed_open[PACKER_UNHEARD], 1);
+    assert_int_equal(f->packer.state->tally.failed_open[PACKER_UNHEARD], 1);
 }
 
 /* Times that cannot be are those of now. */
@@ -230,7 +230,7 @@ static void test_times(void **state)
     assert_close(step->started_mono_s, clock_s());
     assert_ago(step->started_at, before, 0);
     pipeline_end(&f->packer, &(struct wire_end){.id = {2, 0}, .ended_s = 1});
-    step = TAILQ_FIRST(&f->packer.steps.ended);
+    step = TAILQ_FIRST(&f->packer.steps->ended);
     assert_close(step->ended_mono_s, clock_s());
     assert_true(step->ended_at >= step->started_at);
 }

@@ -345,7 +345,7 @@ static void test_no_ledger(void **state)
 {
     struct fixture *f = *state;
 
-    assert_null(f->packer.ledger);
+    assert_null(f->packer.state->ledger);
     fixture_run(f, 1, "0-1", "x");
     fixture_end(f, 1, 0);
 }
@@ -366,12 +366,12 @@ static int take(const struct ledger_record *record, void *arg)
 
 static void open_ledger(struct fixture *f)
 {
-    struct conf *conf = &f->packer.conf;
+    struct conf *conf = &f->packer.world.conf;
     struct berth_error err;
 
     snprintf(conf->ledger, sizeof(conf->ledger), "sqlite:%s/ledger.db", f->dir);
     snprintf(conf->ledger_queue, sizeof(conf->ledger_queue), "%s/queue", f->dir);
-    if (ledger_open(&f->packer.ledger, conf, &err) < 0)
+    if (ledger_open(&f->packer.state->ledger, conf, &err) < 0)
         fail_msg("%s", err.text);
 }
 
@@ -379,7 +379,7 @@ static void open_ledger(struct fixture *f)
 static void test_pipeline(void **state)
 {
     struct fixture *f = *state;
-    struct conf *conf = &f->packer.conf;
+    struct conf *conf = &f->packer.world.conf;
     struct ledger_filter filter = {.njobs = 0};
     struct seen seen = {0};
     struct berth_error err;
@@ -392,7 +392,7 @@ static void test_pipeline(void **state)
     pipeline_sweep(&f->packer);
     fixture_run(f, 3, "4-5", "x")->started_at -= 10;
     fixture_run(f, 3, "4-5", "x");
-    assert_true(ledger_box_arrived(f->packer.ledger));
+    assert_true(ledger_box_arrived(f->packer.state->ledger));
     if (ledger_read(conf->ledger, "", &filter, take, &seen, &err) < 0)
         fail_msg("%s", err.text);
     assert_int_equal(seen.n, 3);
@@ -419,9 +419,9 @@ static void test_predicted(void **state)
     b = fixture_run(f, 2, "1", "devil");
     c = fixture_run(f, 3, "4", "devil");
     assert_true(isnan(a->slowdown.now)); /* not on the way of a launch */
-    assert_true(f->packer.steps_changed);
+    assert_true(f->packer.state->steps_changed);
     pipeline_observe(&f->packer);
-    assert_false(f->packer.steps_changed);
+    assert_false(f->packer.state->steps_changed);
     if (cpus_equal(&a->place.cpus, &c->place.cpus))
         fail_msg("two on one core");
     assert_true(a->slowdown.now >= 0 && b->slowdown.now >= 0 && c->slowdown.now >= 0);

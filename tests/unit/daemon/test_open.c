@@ -55,13 +55,13 @@ static void test_machine(void **state)
     struct fixture *f = fixture_open(TWO_NODES);
 
     (void)state;
-    assert_null(f->packer.machine);
+    assert_null(f->packer.world.machine);
     assert_string_equal(
         start_with(f, "{\"version\":1,\"nodes\":[{\"cores\":4},{\"node\":1,\"cores\":3}]}"), "");
-    assert_non_null(f->packer.machine);
-    assert_int_equal(f->packer.machine->nodes, 2);
+    assert_non_null(f->packer.world.machine);
+    assert_int_equal(f->packer.world.machine->nodes, 2);
     assert_string_equal(start_with(f, NULL), "");
-    assert_null(f->packer.machine);
+    assert_null(f->packer.world.machine);
     fixture_close(f);
 }
 
@@ -84,7 +84,7 @@ static void test_bad_machine(void **state)
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
         const char *log = start_with(f, row[i].text);
 
-        assert_null(f->packer.machine);
+        assert_null(f->packer.world.machine);
         if (!strstr(log, row[i].why) || !strstr(log, "going on without") ||
             strchr(log, '\n') != log + strlen(log) - 1)
             fail_msg("%s: %s", row[i].text, log);
@@ -110,7 +110,7 @@ static void test_damaged_profiles(void **state)
         strchr(log, '\n') != log + strlen(log) - 1)
         fail_msg("%s", log);
     assert_int_equal(pipeline_resume(&f->packer, &err), 0);
-    assert_non_null(registry_find(&f->packer.steps, (struct wire_step_id){1, 0}));
+    assert_non_null(registry_find(f->packer.steps, (struct wire_step_id){1, 0}));
     assert_false(fixture_run(f, 2, "1", devil)->profile.known);
     assert_int_equal(unlink(f->conf.profile_db), 0);
     fixture_profile(f, devil, 20000);

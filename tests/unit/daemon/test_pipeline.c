@@ -68,7 +68,7 @@ static struct step *ended(struct fixture *f, uint32_t job)
 {
     struct step *step;
 
-    TAILQ_FOREACH(step, &f->packer.steps.ended, link)
+    TAILQ_FOREACH(step, &f->packer.steps->ended, link)
     if (step->request.id.job == job)
         return step;
     return NULL;
@@ -100,13 +100,13 @@ static void test_exchange_and_back(void **state)
     assert_int_equal(b->class.id, STEP_DEVIL);
     assert_int_equal(b->place.rank, 1);
     assert_int_equal(a->place.rank, 2);
-    assert_int_equal(f->packer.moves, 2);
+    assert_int_equal(f->packer.state->moves, 2);
     assert_false(b->enacted.verified); /* a dry run verifies nothing */
     fixture_end(f, 2, 0);
     assert_at(a, "0");
-    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
     assert_int_equal(a->enacted.moves, 2);
-    assert_null(registry_find(&f->packer.steps, (struct wire_step_id){2, 0}));
+    assert_null(registry_find(f->packer.steps, (struct wire_step_id){2, 0}));
 }
 
 static void test_reasons_are_of_one_decision(void **state)
@@ -129,7 +129,7 @@ static void test_end_leaves_history(void **state)
     fixture_run(f, 1, "0", "low");
     pipeline_end(&f->packer, &end);
     pipeline_end(&f->packer, &end); /* heard of twice */
-    assert_int_equal(f->packer.steps.nended, 1);
+    assert_int_equal(f->packer.steps->nended, 1);
     assert_int_equal(ended(f, 1)->state, STEP_ENDED);
     assert_int_equal(ended(f, 1)->exit_status, 256);
     assert_true(ended(f, 1)->use.user_s == 2);
@@ -148,11 +148,11 @@ static void test_job_end_vacates(void **state)
     assert_false(cpus_has(&a->place.cpus, 0));
     pipeline_job_end(&f->packer, 2, &(struct wire_identity){0});
     assert_at(a, "0");
-    assert_stand(&f->packer.pool, "0 - - - - - - -");
-    assert_int_equal(f->packer.steps.nlive, 1);
-    assert_int_equal(f->packer.steps.nended, 2);
+    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    assert_int_equal(f->packer.steps->nlive, 1);
+    assert_int_equal(f->packer.steps->nended, 2);
     pipeline_job_end(&f->packer, 99, &(struct wire_identity){0});
-    assert_int_equal(f->packer.steps.nlive, 1);
+    assert_int_equal(f->packer.steps->nlive, 1);
 }
 
 /* Some of a job's steps end: its cores stay in the pool as long as one lives. */
@@ -163,9 +163,9 @@ static void test_job_lives_on(void **state)
     fixture_start(f, fixture_request(1, WIRE_STEP_BATCH, "0-1", "0-1", 1, "low"));
     fixture_start(f, fixture_request(1, 0, "0-1", "0", 1, "high"));
     fixture_end(f, 1, 0);
-    assert_int_equal(pool_count(&f->packer.pool), 2);
+    assert_int_equal(pool_count(&f->packer.state->pool), 2);
     fixture_end(f, 1, WIRE_STEP_BATCH);
-    assert_int_equal(pool_count(&f->packer.pool), 0);
+    assert_int_equal(pool_count(&f->packer.state->pool), 0);
 }
 
 /* A later step of a job whose cores others stand on: described where it stands now. */
@@ -237,8 +237,8 @@ static void test_observe(void **state)
     assert_cpus(&guest->place.cpus, "2");   /* where it would stand */
     assert_int_equal(guest->place.rank, 2); /* it came later than its like */
     assert_int_equal(guest->place.of, 2);
-    assert_int_equal(f->packer.moves, 0);
-    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_int_equal(f->packer.state->moves, 0);
+    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
 }
 
 /* Where an observed step would stand is where berth puts one that it places. */
@@ -260,7 +260,7 @@ static void test_observed_as_placed(void **state)
         }
         for (uint32_t i = 0; i < STEPS; i++) {
             const struct step *step =
-                registry_find(&f->packer.steps, (struct wire_step_id){i + 1, 0});
+                registry_find(f->packer.steps, (struct wire_step_id){i + 1, 0});
 
             if (observe && !cpus_equal(&step->place.cpus, &placed[i]))
                 fail_msg("step %u would stand elsewhere", i + 1);
@@ -270,7 +270,7 @@ static void test_observed_as_placed(void **state)
             fixture_end(f, i + 1, 0);
     }
     pipeline_observe(&f->packer);
-    assert_null(f->packer.as_if.stand);
+    assert_null(f->packer.state->as_if.stand);
 }
 
 static void test_off_step_takes_its_cores(void **state)
@@ -290,7 +290,7 @@ static void test_off_step_takes_its_cores(void **state)
     assert_at(off, "2");
     assert_at(a, "0");
     assert_cpus(&b->body.task[0].cpus, "2");
-    assert_stand(&f->packer.pool, "0 1 - - - - - -");
+    assert_stand(&f->packer.state->pool, "0 1 - - - - - -");
     assert_string_equal(reason_of(off), "not placed");
     assert_non_null(strstr(off->enacted.reason, "did not opt in"));
 }
@@ -308,7 +308,7 @@ static void test_left_alone(void **state)
     assert_int_equal(answer.ntasks, 0);
     assert_non_null(strstr(answer.note, "bound by hand"));
     wire_answer_clear(&answer);
-    assert_int_equal(pool_count(&f->packer.pool), 0);
+    assert_int_equal(pool_count(&f->packer.state->pool), 0);
 }
 
 /* Who may fail when he is moved stays, unless the site or he himself says otherwise. */
@@ -340,7 +340,7 @@ static void test_pinned_stays(void **state)
         struct wire_register request = fixture_request(10 + i, 0, "0", "0", 1, "low");
         const struct step *step;
 
-        f->packer.conf.move = cases[i].move;
+        f->packer.world.conf.move = cases[i].move;
         request.pin = cases[i].pin;
         request.asked = cases[i].asked;
         request.options.spread = cases[i].spread;
@@ -359,17 +359,17 @@ static void test_pinned_script_waits(void **state)
     struct wire_register request = fixture_request(1, WIRE_STEP_BATCH, "0-1", "0-1", 1, "low");
     const struct step *script, *a;
 
-    f->packer.conf.move = CONF_MOVE_KNOWN;
+    f->packer.world.conf.move = CONF_MOVE_KNOWN;
     request.pin = WIRE_PIN_STARTS;
     script = fixture_start(f, request);
     assert_int_equal(script->state, STEP_LEFT);
-    assert_int_equal(pool_count(&f->packer.pool), 0);
+    assert_int_equal(pool_count(&f->packer.state->pool), 0);
     a = fixture_start(f, fixture_request(1, 0, "0-1", "0", 1, "low"));
     assert_int_equal(a->state, STEP_PLACED);
-    assert_int_equal(pool_count(&f->packer.pool), 1);
-    assert_true(pool_has(&f->packer.pool, 0));
+    assert_int_equal(pool_count(&f->packer.state->pool), 1);
+    assert_true(pool_has(&f->packer.state->pool, 0));
     fixture_end(f, 1, 0);
-    assert_int_equal(pool_count(&f->packer.pool), 0);
+    assert_int_equal(pool_count(&f->packer.state->pool), 0);
 }
 
 /* A mask of all CPUs of the step binds nobody; one of a part of them, or another's, does. */
@@ -399,7 +399,7 @@ static void test_foreign_cpus_left_alone(void **state)
     struct fixture *f = *state;
 
     assert_int_equal(fixture_run(f, 1, "30", "low")->state, STEP_LEFT);
-    assert_int_equal(pool_count(&f->packer.pool), 0);
+    assert_int_equal(pool_count(&f->packer.state->pool), 0);
 }
 
 static void test_refused(void **state)
@@ -411,8 +411,8 @@ static void test_refused(void **state)
     pipeline_start(&f->packer, &request, &answer);
     assert_false(answer.ok);
     assert_non_null(strstr(answer.error, "affinity"));
-    assert_int_equal(f->packer.steps.nlive + f->packer.steps.nended, 0);
-    assert_int_equal(f->packer.registrations, 1);
+    assert_int_equal(f->packer.steps->nlive + f->packer.steps->nended, 0);
+    assert_int_equal(f->packer.state->registrations, 1);
     free(request.task);
 }
 
@@ -426,17 +426,17 @@ static void test_refused_is_told(void **state)
     struct wire_answer answer;
     struct feature placement;
 
-    f->way = *f->packer.enforce.way;
+    f->way = *f->packer.world.enforce->way;
     f->way.touches = true;
-    f->packer.enforce.way = &f->way;
+    f->packer.world.enforce->way = &f->way;
     for (uint32_t job = 1; job <= 3; job++) {
         request = fixture_request(job, 0, "nonsense", "0", 1, "low");
         pipeline_start(&f->packer, &request, &answer);
         free(request.task);
     }
-    assert_int_equal(f->packer.refused.n, 3);
-    assert_int_equal(f->packer.refused.in_a_row, 3);
-    assert_string_equal(f->packer.refused.why, answer.error);
+    assert_int_equal(f->packer.state->refused.n, 3);
+    assert_int_equal(f->packer.state->refused.in_a_row, 3);
+    assert_string_equal(f->packer.state->refused.why, answer.error);
     assert_true(features_get(&f->packer, 0, &placement));
     assert_int_equal(placement.state, FEATURE_ABSENT);
     assert_non_null(strstr(placement.say, "the last 3 steps"));
@@ -448,8 +448,8 @@ static void test_refused_is_told(void **state)
         json_object_put(node);
     }
     fixture_run(f, 4, "0", "low");
-    assert_int_equal(f->packer.refused.n, 3);
-    assert_int_equal(f->packer.refused.in_a_row, 0);
+    assert_int_equal(f->packer.state->refused.n, 3);
+    assert_int_equal(f->packer.state->refused.in_a_row, 0);
 }
 
 static void test_failed_step_is_put_back(void **state)
@@ -465,18 +465,18 @@ static void test_failed_step_is_put_back(void **state)
     assert_int_equal(b->state, STEP_FAILED);
     assert_at(b, "2");
     assert_at(a, "0");
-    assert_int_equal(f->packer.failures, 1);
+    assert_int_equal(f->packer.state->failures, 1);
     assert_non_null(strstr(b->enacted.reason, "the paper tore"));
-    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
     assert_true(marked(f, 2)); /* it did opt in */
     f->fails = 0;
     fixture_restart(f);
     resume(f); /* the next berthd does not try again */
-    b = registry_find(&f->packer.steps, (struct wire_step_id){2, 0});
+    b = registry_find(f->packer.steps, (struct wire_step_id){2, 0});
     assert_int_equal(b->state, STEP_FAILED);
     assert_true(b->request.node[0]);
-    assert_string_equal(f->packer.node, b->request.node); /* without a new registration */
-    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_string_equal(f->packer.state->node, b->request.node); /* without a new registration */
+    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
 }
 
 static void test_registered_twice(void **state)
@@ -486,10 +486,10 @@ static void test_registered_twice(void **state)
 
     fixture_run(f, 1, "0", "low");
     again = fixture_run(f, 1, "2", "high");
-    assert_int_equal(f->packer.steps.nlive, 1);
-    assert_int_equal(f->packer.steps.nended, 1);
+    assert_int_equal(f->packer.steps->nlive, 1);
+    assert_int_equal(f->packer.steps->nended, 1);
     assert_at(again, "2");
-    assert_stand(&f->packer.pool, "- - 2 - - - - -");
+    assert_stand(&f->packer.state->pool, "- - 2 - - - - -");
     assert_int_equal(ended(f, 1)->exit_status, -1);
 }
 
@@ -526,13 +526,13 @@ static void test_sized_and_undone(void **state)
     (void)state;
     assert_at(step, "0-1");
     assert_cpus(&step->place.home, "0-3");
-    assert_int_equal(pool_count(&f->packer.pool), 4); /* it still holds them all */
+    assert_int_equal(pool_count(&f->packer.state->pool), 4); /* it still holds them all */
     assert_string_equal(f->calls, "apply 1.0 0-1; ");
     assert_int_equal(step->enacted.moves, 0);
     fixture_forget(f);
     fixture_end(f, 1, 0);
     assert_string_equal(f->calls, "restore 1.0 0-3; ");
-    assert_int_equal(pool_count(&f->packer.pool), 0);
+    assert_int_equal(pool_count(&f->packer.state->pool), 0);
     fixture_close(f);
 }
 
@@ -597,7 +597,7 @@ static void assert_sane(const struct fixture *f)
     struct cpus taken = {0};
     const struct step *step;
 
-    TAILQ_FOREACH(step, &f->packer.steps.live, link)
+    TAILQ_FOREACH(step, &f->packer.steps->live, link)
     {
         const struct enforce_task *task = &step->body.task[0];
 
@@ -606,7 +606,7 @@ static void assert_sane(const struct fixture *f)
         assert_int_equal(cpus_count(&task->use), step->size.given);
         assert_false(cpus_intersect(&task->cpus, &taken));
         cpus_or(&taken, &task->cpus);
-        cpus_foreach(cpu, &task->cpus) assert_true(pool_has(&f->packer.pool, cpu));
+        cpus_foreach(cpu, &task->cpus) assert_true(pool_has(&f->packer.state->pool, cpu));
     }
 }
 
@@ -658,7 +658,7 @@ static void test_sized_step_is_adopted(void **state)
     fixture_restart(f);
     fixture_forget(f);
     resume(f);
-    step = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
+    step = registry_find(f->packer.steps, (struct wire_step_id){1, 0});
     assert_at(step, "0-1");
     assert_cpus(&step->body.task[0].home, "0-3");
     assert_string_equal(f->calls, "apply 1.0 0-1; ");
@@ -723,7 +723,7 @@ static void test_sized_step_fails(void **state)
     fixture_restart(f);
     f->fails = 0;
     resume(f);
-    step = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
+    step = registry_find(f->packer.steps, (struct wire_step_id){1, 0});
     assert_cpus(&step->body.task[0].use, "0-3");
     fixture_close(f);
 }
@@ -791,7 +791,7 @@ static void store_threads(struct fixture *f)
     snprintf(line, sizeof(line),
              "{\"version\":1,\"kind\":\"threads\",\"key\":\"tag:high\",\"machine\":\"%s\","
              "\"cores\":4,\"threads\":6,\"environment\":true,\"measured_at\":1}\n",
-             f->packer.machine_type);
+             f->packer.world.machine_type);
     if (profiles_open(&store, f->conf.profile_db, true, &err) < 0 ||
         profiles_import(store, 0, line, strlen(line), false, &imported, &err) < 0)
         fail_msg("%s", err.text);
@@ -879,7 +879,7 @@ static void test_threads_of_flex(void **state)
         struct wire_answer answer;
         const char *value = NULL;
 
-        strcpy(f->packer.conf.allow, table[i].refused ? "auto,tag" : "auto,tag,threads,flex");
+        strcpy(f->packer.world.conf.allow, table[i].refused ? "auto,tag" : "auto,tag,threads,flex");
         request.options.flex = true;
         request.options.flex_threads = table[i].number;
         request.options.threads_auto = table[i].store;
@@ -961,14 +961,14 @@ static void test_resume(void **state)
     fixture_run(f, 3, "4", "low");
     fixture_exchange(f, 0, 2);
     fixture_end(f, 3, 0);
-    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+    assert_stand(&f->packer.state->pool, "2 - 0 - - - - -");
     fixture_restart(f);
     fixture_forget(f);
     resume(f);
-    a = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
-    b = registry_find(&f->packer.steps, (struct wire_step_id){2, 0});
-    assert_int_equal(f->packer.steps.nlive, 2);
-    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+    a = registry_find(f->packer.steps, (struct wire_step_id){1, 0});
+    b = registry_find(f->packer.steps, (struct wire_step_id){2, 0});
+    assert_int_equal(f->packer.steps->nlive, 2);
+    assert_stand(&f->packer.state->pool, "2 - 0 - - - - -");
     assert_at(a, "2");
     assert_at(b, "0");
     assert_int_equal(b->class.id, STEP_DEVIL);
@@ -990,9 +990,9 @@ static void test_resume_without_the_dead(void **state)
     fixture_restart(f);
     f->dead = 2;
     resume(f);
-    assert_int_equal(f->packer.steps.nlive, 1);
-    assert_stand(&f->packer.pool, "0 - - - - - - -");
-    assert_at(TAILQ_FIRST(&f->packer.steps.live), "0");
+    assert_int_equal(f->packer.steps->nlive, 1);
+    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    assert_at(TAILQ_FIRST(&f->packer.steps->live), "0");
     assert_false(marked(f, 2));
 }
 
@@ -1014,8 +1014,8 @@ static void test_resume_without_a_namesake(void **state)
     fixture_restart(f);
     fixture_forget(f);
     resume(f);
-    assert_null(registry_find(&f->packer.steps, (struct wire_step_id){2, 0}));
-    assert_at(registry_find(&f->packer.steps, (struct wire_step_id){1, 0}), "0");
+    assert_null(registry_find(f->packer.steps, (struct wire_step_id){2, 0}));
+    assert_at(registry_find(f->packer.steps, (struct wire_step_id){1, 0}), "0");
     assert_null(strstr(f->calls, "2.0"));
     assert_int_equal(ended(f, 2)->state, STEP_ENDED);
 }
@@ -1041,8 +1041,8 @@ static void test_resume_of_an_older_journal(void **state)
     }
     fixture_restart(f);
     resume(f);
-    assert_non_null(registry_find(&f->packer.steps, (struct wire_step_id){1, 0}));
-    assert_null(registry_find(&f->packer.steps, (struct wire_step_id){2, 0}));
+    assert_non_null(registry_find(f->packer.steps, (struct wire_step_id){1, 0}));
+    assert_null(registry_find(f->packer.steps, (struct wire_step_id){2, 0}));
 }
 
 static void test_resume_nothing(void **state)
@@ -1050,7 +1050,7 @@ static void test_resume_nothing(void **state)
     struct fixture *f = *state;
 
     resume(f);
-    assert_int_equal(f->packer.steps.nlive, 0);
+    assert_int_equal(f->packer.steps->nlive, 0);
 }
 
 /* A journal that is no journal does not keep berthd from starting: it is kept aside, all go home.
@@ -1072,8 +1072,8 @@ static void test_resume_unreadable(void **state)
     fclose(file);
     fixture_restart(f);
     resume(f);
-    assert_int_equal(f->packer.steps.nlive, 0);
-    assert_stand(&f->packer.pool, "- - - - - - - -");
+    assert_int_equal(f->packer.steps->nlive, 0);
+    assert_stand(&f->packer.state->pool, "- - - - - - - -");
     snprintf(path, sizeof(path), "%s/journal.bad", f->dir);
     assert_int_equal(unlink(path), 0);
     fixture_restart(f);
@@ -1085,9 +1085,9 @@ static void test_words_not_allowed(void **state)
 {
     struct fixture *f = *state;
 
-    strcpy(f->packer.conf.allow, "observe");
+    strcpy(f->packer.world.conf.allow, "observe");
     assert_int_equal(fixture_run(f, 1, "0", "low")->state, STEP_LEFT);
-    assert_string_equal(TAILQ_FIRST(&f->packer.steps.live)->refused, "auto,tag");
+    assert_string_equal(TAILQ_FIRST(&f->packer.steps->live)->refused, "auto,tag");
     assert_false(marked(f, 1));
 }
 
@@ -1102,12 +1102,12 @@ static void test_undo(void **state)
     fixture_forget(f);
     pipeline_undo(&f->packer);
     assert_string_equal(f->calls, "restore 1.0 0; restore 2.0 2; ");
-    assert_stand(&f->packer.pool, "0 - 2 - - - - -");
+    assert_stand(&f->packer.state->pool, "0 - 2 - - - - -");
     assert_false(marked(f, 1));
     fixture_restart(f);
     resume(f); /* adopted where they are */
-    assert_int_equal(f->packer.steps.nlive, 2);
-    assert_stand(&f->packer.pool, "0 - 2 - - - - -");
+    assert_int_equal(f->packer.steps->nlive, 2);
+    assert_stand(&f->packer.state->pool, "0 - 2 - - - - -");
     assert_true(marked(f, 1));
 }
 
@@ -1121,14 +1121,14 @@ static void test_sweep(void **state)
     fixture_run(f, 2, "2", "high");
     fixture_exchange(f, 0, 2);
     pipeline_sweep(&f->packer);
-    assert_int_equal(f->packer.steps.nlive, 2);
+    assert_int_equal(f->packer.steps->nlive, 2);
     f->dead = 2;
-    f->packer.end_patience_s = 1000;
+    f->packer.world.end_patience_s = 1000;
     pipeline_sweep(&f->packer);
-    assert_int_equal(f->packer.steps.nlive, 2); /* its end may be on the way */
-    f->packer.end_patience_s = 0;
+    assert_int_equal(f->packer.steps->nlive, 2); /* its end may be on the way */
+    f->packer.world.end_patience_s = 0;
     pipeline_sweep(&f->packer);
-    assert_int_equal(f->packer.steps.nlive, 1);
+    assert_int_equal(f->packer.steps->nlive, 1);
     assert_at(a, "0");
     assert_false(marked(f, 2));
 }
@@ -1148,15 +1148,15 @@ static void test_full_disk_refuses(void **state)
     for (size_t room = 0; room < 4096; room += 50) {
         struct wire_register request = fixture_request(2, 0, "2", "2", 1, "low");
 
-        fixture_limit_files(journal_file_size(f->packer.journal) + room);
+        fixture_limit_files(journal_file_size(f->packer.state->journal) + room);
         pipeline_start(&f->packer, &request, &answer);
         fixture_limit_files(RLIM_INFINITY);
         if (answer.ok)
             break;
         assert_non_null(strstr(answer.error, "journal"));
-        assert_int_equal(registry_find(&f->packer.steps, (struct wire_step_id){2, 0})->state,
+        assert_int_equal(registry_find(f->packer.steps, (struct wire_step_id){2, 0})->state,
                          STEP_LEFT);
-        assert_stand(&f->packer.pool, "0 1 - - - - - -");
+        assert_stand(&f->packer.state->pool, "0 1 - - - - - -");
         assert_at(a, "0");
         assert_true(marked(f, 2)); /* so that its end is told */
         assert_null(strstr(f->calls, "apply"));
@@ -1167,7 +1167,7 @@ static void test_full_disk_refuses(void **state)
     wire_answer_clear(&answer);
     fixture_restart(f);
     resume(f);
-    assert_stand(&f->packer.pool, "0 2 1 - - - - -");
+    assert_stand(&f->packer.state->pool, "0 2 1 - - - - -");
 }
 
 /* Cores that are about to be given away are vacated all the same. */
@@ -1185,19 +1185,18 @@ static void test_full_disk_makes_room(void **state)
     fixture_start(f, fixture_request(2, 0, "2-3", "3", 1, "high"));
     fixture_exchange(f, 0, 2);
     assert_at(a, "2");
-    fixture_limit_files(journal_file_size(f->packer.journal));
+    fixture_limit_files(journal_file_size(f->packer.state->journal));
     pipeline_start(&f->packer, &request, &answer);
     fixture_limit_files(RLIM_INFINITY);
     assert_false(answer.ok);
     assert_at(a, "0");
-    assert_false(pool_has(&f->packer.pool, 2));
-    assert_int_equal(pool_count(&f->packer.pool), 2);
-    assert_true(f->packer.stale);
+    assert_false(pool_has(&f->packer.state->pool, 2));
+    assert_int_equal(pool_count(&f->packer.state->pool), 2);
+    assert_true(f->packer.state->stale);
     pipeline_sweep(&f->packer); /* there is room again */
     fixture_restart(f);
     resume(f);
-    assert_int_equal(registry_find(&f->packer.steps, (struct wire_step_id){2, 1})->state,
-                     STEP_LEFT);
+    assert_int_equal(registry_find(f->packer.steps, (struct wire_step_id){2, 1})->state, STEP_LEFT);
 }
 
 static void test_full_disk_still_vacates(void **state)
@@ -1207,11 +1206,11 @@ static void test_full_disk_still_vacates(void **state)
 
     fixture_run(f, 2, "2", "high");
     fixture_exchange(f, 0, 2);
-    fixture_limit_files(journal_file_size(f->packer.journal));
+    fixture_limit_files(journal_file_size(f->packer.state->journal));
     pipeline_job_end(&f->packer, 2, &(struct wire_identity){0});
     fixture_limit_files(RLIM_INFINITY);
     assert_at(a, "0");
-    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
 }
 
 /* The journal does not grow without end, and what is true survives each rewriting. */
@@ -1227,14 +1226,14 @@ static void test_journal_stays_small(void **state)
         fixture_run(f, 10 + i, "4-5", "low");
         fixture_end(f, 10 + i, 0);
         pipeline_sweep(&f->packer);
-        assert_true(journal_file_size(f->packer.journal) < (1 << 20) + 4096);
+        assert_true(journal_file_size(f->packer.state->journal) < (1 << 20) + 4096);
         f->calls[0] = '\0';
     }
-    assert_int_equal(f->packer.steps.nended, f->conf.history);
+    assert_int_equal(f->packer.steps->nended, f->conf.history);
     fixture_restart(f);
     resume(f);
-    assert_int_equal(f->packer.steps.nlive, 2);
-    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+    assert_int_equal(f->packer.steps->nlive, 2);
+    assert_stand(&f->packer.state->pool, "2 - 0 - - - - -");
 }
 
 /* ---- berth.conf is read again ---- */
@@ -1244,7 +1243,7 @@ static void test_reload(void **state)
 {
     struct fixture *f = *state;
     struct packer *packer = &f->packer;
-    struct conf next = packer->conf;
+    struct conf next = packer->world.conf;
 
     next.policy = WIRE_POLICY_DIO_POWER;
     next.history = 1;
@@ -1255,13 +1254,13 @@ static void test_reload(void **state)
     assert_false(learn_wanted(packer));
     pipeline_reload(packer, &next);
     assert_int_equal(fixture_run(f, 2, "1", "high")->place.policy, WIRE_POLICY_DIO_POWER);
-    assert_int_equal(registry_find(&packer->steps, (struct wire_step_id){2, 0})->class.id,
+    assert_int_equal(registry_find(packer->steps, (struct wire_step_id){2, 0})->class.id,
                      STEP_TURTLE);
     assert_true(learn_wanted(packer));
-    assert_int_equal(packer->conf.enforcement, CONF_ENFORCE_DRYRUN);
+    assert_int_equal(packer->world.conf.enforcement, CONF_ENFORCE_DRYRUN);
     fixture_end(f, 1, 0);
     fixture_end(f, 2, 0);
-    assert_int_equal(packer->steps.nended, 1);
+    assert_int_equal(packer->steps->nended, 1);
     next.learn = CONF_OFF;
     pipeline_reload(packer, &next);
     assert_false(learn_wanted(packer));
@@ -1270,16 +1269,16 @@ static void test_reload(void **state)
 static void test_reload_memory_rate(void **state)
 {
     struct fixture *f = fixture_open(FOURS_ON_TWO_NODES);
-    struct conf next = f->packer.conf;
+    struct conf next = f->packer.world.conf;
 
     (void)state;
     fixture_paper(f);
     next.memory_rate = 0;
     pipeline_reload(&f->packer, &next);
-    assert_null(f->packer.mover);
+    assert_null(f->packer.state->mover);
     next.memory_rate = 10;
     pipeline_reload(&f->packer, &next);
-    assert_non_null(f->packer.mover);
+    assert_non_null(f->packer.state->mover);
     fixture_close(f);
 }
 

@@ -33,8 +33,9 @@ static const char *answer(struct fixture *f, uid_t uid, const char *question)
     ssize_t length;
 
     while (reply_next(reply, out) == REPLY_LATER)
-        poll(&(struct pollfd){.fd = record_pages_fd(f->packer.record_pages), .events = POLLIN}, 1,
-             -1);
+        poll(&(struct pollfd){.fd = record_pages_fd(f->packer.state->record_pages),
+                              .events = POLLIN},
+             1, -1);
     reply_end(reply);
     length = evbuffer_copyout(out, text, sizeof(text) - 1);
     text[length] = '\0';
@@ -245,8 +246,9 @@ static void ask(struct reader *reader, struct fixture *f, uid_t uid)
     struct wire_records asked = {0};
     struct berth_error err;
 
-    *reader = (struct reader){.pages = f->packer.record_pages};
-    reader->page = record_pages_ask(f->packer.record_pages, uid, &asked, on_ready, reader, &err);
+    *reader = (struct reader){.pages = f->packer.state->record_pages};
+    reader->page =
+        record_pages_ask(f->packer.state->record_pages, uid, &asked, on_ready, reader, &err);
     if (!reader->page)
         fail_msg("%s", err.text);
 }
@@ -301,7 +303,7 @@ static void test_dropped(void **state)
         for (size_t k = 0; k < i; k++)
             assert_true(k % 4 == 3 || !reader[k].told);
     }
-    record_pages_tell(f->packer.record_pages);
+    record_pages_tell(f->packer.state->record_pages);
     for (size_t i = 0; i < 20; i++)
         assert_true(i % 4 == 3 || !reader[i].told);
 }

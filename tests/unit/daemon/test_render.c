@@ -83,7 +83,7 @@ static void test_pool_has_all_threads(void **state)
     struct fixture *f = *state;
     struct json_object *node;
 
-    pool_join(&f->packer.pool, 1);
+    pool_join(&f->packer.state->pool, 1);
     node = render_node(&f->packer);
     assert_field(node, "pool", "\"2-3\"");
     json_object_put(node);
@@ -257,7 +257,7 @@ static void test_edp(void **state)
     struct step *plain;
 
     fixture_profile(f, "none", 0);
-    strcpy(f->packer.conf.energy_model, "idle=40W,core=5W,sleep=10W");
+    strcpy(f->packer.world.conf.energy_model, "idle=40W,core=5W,sleep=10W");
     plain = fixture_run(f, 1, "0", "none");
     request.options.edp = true;
     object = render_explanation(&f->packer, fixture_start(f, request), 0);
@@ -275,7 +275,7 @@ static void test_edp(void **state)
     assert_field(object, "place.edp_cluster", "null");
     assert_field(object, "place.edp_spread", "null");
     json_object_put(object);
-    f->packer.conf.policy = WIRE_POLICY_DIO_POWER;
+    f->packer.world.conf.policy = WIRE_POLICY_DIO_POWER;
     object = render_node(&f->packer);
     assert_field(object, "policy", "\"dio-power\"");
     json_object_put(object);
@@ -315,7 +315,7 @@ static void test_ended(void **state)
     fixture_run(f, 2, "1", NULL);
     step->started_mono_s -= 10;
     pipeline_end(&f->packer, &end);
-    object = render_explanation(&f->packer, TAILQ_FIRST(&f->packer.steps.ended), 0);
+    object = render_explanation(&f->packer, TAILQ_FIRST(&f->packer.steps->ended), 0);
     assert_field(object, "state", "\"ended\"");
     assert_field(object, "was", "\"placed\"");
     assert_field(object, "exit_status", "9");
@@ -410,7 +410,7 @@ static void test_private_data(void **state)
     struct json_object *object;
     struct step *step;
 
-    f->packer.private_data = true;
+    f->packer.world.private_data = true;
     request.uid = 1001;
     step = fixture_start(f, request);
     request = fixture_request(8, 0, "1", "1", 1, NULL);

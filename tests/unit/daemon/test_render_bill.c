@@ -93,7 +93,7 @@ static void test_accounts(void **state)
     bill_box_use(box, BOX_PACKAGE_1, 30 * J);
     bill_box_use(box, BOX_NODE, 80 * J);
     bill_box_turn(box, 1);
-    box->f->packer.conf.idle_energy = CONF_IDLE_NOBODY;
+    box->f->packer.world.conf.idle_energy = CONF_IDLE_NOBODY;
     list = render_accounts(&box->f->packer);
     assert_int_equal(json_object_array_length(list), BOX_ZONES);
     object = json_object_array_get_idx(list, BOX_PACKAGE_1);

@@ -151,7 +151,7 @@ static void test_median(void **state)
     await_rows(f, 1003, 1);
     await_rows(f, 1004, 1);
     assert_int_equal(rows(answer(f, VICTIM, OF("a"))), 0);
-    f->packer.conf.profile_sharing = CONF_SHARING_MEDIAN;
+    f->packer.world.conf.profile_sharing = CONF_SHARING_MEDIAN;
     assert_int_equal(rows(answer(f, VICTIM, LIST)), 0);
     text = answer(f, VICTIM, OF("a"));
     assert_int_equal(rows(text), 1);

@@ -183,7 +183,7 @@ static void test_private(void **state)
     struct step *step = ended_step(f);
 
     measure(step);
-    f->packer.private_data = true;
+    f->packer.world.private_data = true;
     assert_golden("private-explain", render_explanation(&f->packer, step, 1000));
 }
 

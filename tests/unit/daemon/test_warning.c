@@ -121,7 +121,7 @@ static void test_not_allowed(void **state)
     struct fixture *f = *state;
     struct wire_register request = request_of();
 
-    strcpy(f->packer.conf.allow, "auto,cores,tag");
+    strcpy(f->packer.world.conf.allow, "auto,cores,tag");
     request.options.size = request.options.edp = request.options.spread = true;
     request.options.faithful = request.options.shuffle = true;
     request.options.cores_min = request.options.cores_max = 1;
@@ -141,13 +141,13 @@ static void test_cohorts(void **state)
     struct fixture *f = *state;
 
     request.options.locks_cohort = true;
-    strcat(f->packer.conf.allow, ",locks");
+    strcat(f->packer.world.conf.allow, ",locks");
     fixture_paper(f);
     assert_told(f, request, "");
     fixture_teardown(state);
     *state = f = fixture_open(ONE_CACHE);
     fixture_profile(f, "high", 9000);
-    strcat(f->packer.conf.allow, ",locks");
+    strcat(f->packer.world.conf.allow, ",locks");
     request = request_of();
     request.options.locks_cohort = true;
     fixture_paper(f);
@@ -170,10 +170,9 @@ static void test_observed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(test_nothing_asked), test(test_size),        test(test_threads),
-        test(test_memory),        test(test_one_cache),   test(test_priority),
-        test(test_observed),      test(test_not_allowed), test(test_cohorts),
-        test(test_nocount),
+        test(test_nothing_asked), test(test_size),     test(test_threads),  test(test_memory),
+        test(test_one_cache),     test(test_priority), test(test_observed), test(test_not_allowed),
+        test(test_cohorts),       test(test_nocount),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

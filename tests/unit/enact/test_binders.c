@@ -115,7 +115,7 @@ static struct step *start(struct node *node, uint32_t job)
 /* So many windows of its life are over. */
 static void live(struct node *node, double windows)
 {
-    fixture_age(node->f, windows * (double)node->f->packer.conf.window_ms / 1000);
+    fixture_age(node->f, windows * (double)node->f->packer.world.conf.window_ms / 1000);
 }
 
 static void end(struct node *node, uint32_t job, int exit_status)
@@ -320,7 +320,7 @@ static void stand_elsewhere(struct node *node, struct step *step, const size_t (
 /* The look of a window. */
 static bool look(struct node *node)
 {
-    node->f->packer.bindings_s = 0;
+    node->f->packer.state->bindings_s = 0;
     return bindings_turn(&node->f->packer);
 }
 

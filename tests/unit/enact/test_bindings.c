@@ -88,7 +88,7 @@ static void test_a_part_has_its_image(void **state)
     fixture_run(f, 2, "2-3", NULL);
     assert_true(bindings_read(&f->packer, step));
     assert_cpus(&only_mask(step)->home, "1");
-    assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
+    assert_int_equal(pool_copy(&next, &f->packer.state->pool), 0);
     put(&next, 0, 3), put(&next, 1, 2), put(&next, 2, 0), put(&next, 3, 1);
     assert_int_equal(enact_change(&f->packer, &next, NULL, 0, &err), 0);
     assert_cpus(&step->body.task[0].cpus, "2-3");
@@ -101,7 +101,7 @@ static void test_a_part_has_its_image(void **state)
     assert_cpus(&step->body.task[0].cpus, "2-3");
     assert_cpus(&only_mask(step)->home, "1");
     assert_int_equal(only_mask(step)->tid, pid);
-    assert_int_equal(only_mask(step)->started, process_started(&f->packer.root, pid));
+    assert_int_equal(only_mask(step)->started, process_started(&f->packer.world.root, pid));
     stop(pid);
     fixture_close(f);
 }
@@ -234,10 +234,11 @@ static int open_node(void **state)
     node->f = fixture_open(TWO_BY_TWO);
     snprintf(node->top, sizeof(node->top), CPUSET "/slurm_bindings%d", (int)getpid());
     assert_int_equal(rootfs_open(&node->root, "/", NULL), 0);
-    enforce_close(&node->f->packer.enforce);
+    enforce_close(node->f->packer.world.enforce);
     assert_int_equal(
-        enforce_open(&node->f->packer.enforce, &node->root, "/sys/fs/cgroup", "cgroup1", NULL), 0);
-    snprintf(node->f->packer.enforce.tree, 64, "berth_bindings%d", (int)getpid());
+        enforce_open(node->f->packer.world.enforce, &node->root, "/sys/fs/cgroup", "cgroup1", NULL),
+        0);
+    snprintf(node->f->packer.world.enforce->tree, 64, "berth_bindings%d", (int)getpid());
 
     snprintf(node->file, sizeof(node->file), "%s/binder", node->f->dir);
     fd = open(node->file, O_RDWR | O_CREAT, 0600);
@@ -273,7 +274,7 @@ static int close_node(void **state)
     step_stop(&node->run[1]);
     pipeline_undo(&node->f->packer);
     snprintf(command, sizeof(command), "find %s %s/%s -depth -type d -exec rmdir {} + 2>/dev/null",
-             node->top, CPUSET, node->f->packer.enforce.tree);
+             node->top, CPUSET, node->f->packer.world.enforce->tree);
     for (int i = 0; i < 20 && access(node->top, F_OK) == 0; i++)
         if (system(command) != 0)
             usleep(50000);
@@ -289,7 +290,7 @@ static void look(struct node *node)
 {
     struct berth_error err;
 
-    node->f->packer.bindings_s = -1000;
+    node->f->packer.state->bindings_s = -1000;
     if (bindings_turn(&node->f->packer))
         assert_int_equal(rearrange(&node->f->packer, NULL, 0, &err), 0);
     while (rearrange_turn(&node->f->packer))
@@ -321,7 +322,7 @@ static bool together(const struct node *node)
 /* The step of binder, registered anew if it was left alone. */
 static struct step *binder_step(struct node *node)
 {
-    struct step *step = registry_find(&node->f->packer.steps, (struct wire_step_id){920001, 0});
+    struct step *step = registry_find(node->f->packer.steps, (struct wire_step_id){920001, 0});
 
     if (step && step_movable(step))
         return step;
@@ -348,7 +349,7 @@ static bool move(struct node *node, size_t n)
         look(node);
         assert_false(together(node));
     }
-    step = registry_find(&node->f->packer.steps, (struct wire_step_id){920001, 0});
+    step = registry_find(node->f->packer.steps, (struct wire_step_id){920001, 0});
     assert_true(n % 4 != 0 || !step_movable(step));
     return !step_movable(step);
 }

@@ -28,7 +28,7 @@ static int change(struct fixture *f, size_t n, const size_t *from, const size_t 
     struct berth_error err = {""};
     struct pool next;
 
-    assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
+    assert_int_equal(pool_copy(&next, &f->packer.state->pool), 0);
     stand_sync(&(struct scene){&f->packer, &next, false});
     assert_int_equal(pool_assign(&next, n, from, to), 0);
     return rearrange_as(&f->packer, &next, flags, &err);
@@ -41,7 +41,7 @@ static void test_nothing_to_do(void **state)
     fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
     assert_int_equal(change(f, 0, NULL, NULL, 0), 0);
     assert_string_equal(f->calls, "");
-    assert_int_equal(f->packer.moves, 0);
+    assert_int_equal(f->packer.state->moves, 0);
 }
 
 /* 1 goes where 2 stands, 2 where 3 stands, 3 to a free core: 3 first, 1 last. */
@@ -54,7 +54,7 @@ static void test_vacate_first(void **state)
     fixture_put(f, 3, 0, "2-3", 1, ONE("2"));
     assert_int_equal(change(f, 3, (size_t[]){0, 1, 2}, (size_t[]){1, 2, 3}, 0), 0);
     assert_string_equal(f->calls, "apply 3.0 3; apply 2.0 2; apply 1.0 1; ");
-    assert_int_equal(f->packer.moves, 3);
+    assert_int_equal(f->packer.state->moves, 3);
     assert_true(first->enacted.verified);
     assert_cpus(&first->place.cpus, "1");
     assert_cpus(&first->place.home, "0");
@@ -108,7 +108,7 @@ static void test_fresh(void **state)
     assert_int_equal(change(f, 2, (size_t[]){0, 1}, (size_t[]){1, 0}, 0), 0);
     fresh = fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
     fixture_forget(f);
-    assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
+    assert_int_equal(pool_copy(&next, &f->packer.state->pool), 0);
     assert_int_equal(enact_change(&f->packer, &next, fresh, 0, &err), 0);
     assert_string_equal(f->calls, "apply 1.0 1; ");
     assert_cpus(&fresh->place.cpus, "1");
@@ -136,7 +136,7 @@ static void test_slurm_writes_the_job_again(void **state)
     assert_int_equal(change(f, 2, (size_t[]){0, 2}, (size_t[]){2, 0}, 0), 0);
     fresh = fixture_put(f, 1, 1, "0-1", 1, ONE("1"));
     fixture_forget(f);
-    assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
+    assert_int_equal(pool_copy(&next, &f->packer.state->pool), 0);
     assert_int_equal(enact_change(&f->packer, &next, fresh, 0, &err), 0);
     assert_string_equal(f->calls, "apply 1.0 2; ");
 
@@ -148,8 +148,8 @@ static void test_slurm_writes_the_job_again(void **state)
     assert_string_equal(f->calls, "");
     f->fails = 1;
     rearrange_again(&f->packer, 1);
-    assert_int_equal(f->packer.failures, 2); /* both of its steps */
-    assert_stand(&f->packer.pool, "- - 2 3 - - - -");
+    assert_int_equal(f->packer.state->failures, 2); /* both of its steps */
+    assert_stand(&f->packer.state->pool, "- - 2 3 - - - -");
 }
 
 static void test_all(void **state)
@@ -160,7 +160,7 @@ static void test_all(void **state)
     fixture_put(f, 2, 0, "1", 1, ONE("1"))->state = STEP_LEFT;
     assert_int_equal(change(f, 0, NULL, NULL, ENACT_ALL), 0);
     assert_string_equal(f->calls, "apply 1.0 0; ");
-    assert_int_equal(f->packer.moves, 0); /* it stood right */
+    assert_int_equal(f->packer.state->moves, 0); /* it stood right */
 }
 
 /* It has ended, and nobody has said so yet: that is no failure. */
@@ -172,7 +172,7 @@ static void test_the_dead_do_not_fail(void **state)
     fixture_put(f, 2, 0, "4", 1, ONE("4"));
     f->fails = f->dead = 2;
     assert_int_equal(change(f, 0, NULL, NULL, ENACT_ALL), 0);
-    assert_int_equal(f->packer.failures, 0);
+    assert_int_equal(f->packer.state->failures, 0);
     assert_null(strstr(f->calls, "restore"));
 }
 
@@ -193,8 +193,8 @@ static void test_failure(void **state)
     assert_true(second->enacted.verified); /* at home */
     assert_string_equal(second->enacted.reason, "put back: the paper tore");
     assert_cpus(&first->body.task[0].cpus, "2");
-    assert_stand(&f->packer.pool, "2 - 0 3 - - - -");
-    assert_int_equal(f->packer.failures, 1);
+    assert_stand(&f->packer.state->pool, "2 - 0 3 - - - -");
+    assert_int_equal(f->packer.state->failures, 1);
     assert_true(strncmp(f->calls, "apply 2.0 2; restore 2.0 4; ", 28) == 0);
     assert_string_equal(f->calls + strlen(f->calls) - 13, "apply 1.0 2; ");
 }
@@ -243,7 +243,7 @@ static void test_verified_later(void **state)
     f->way.apply = apply_later;
     f->way.pids = list_ghost;
     f->way.stands = stand_or_tear;
-    f->packer.wake = wake_now;
+    f->packer.wake.call = wake_now;
     for (int i = 0; i < 2; i++) {
         torn = i == 1;
         woken = 0;
@@ -252,10 +252,10 @@ static void test_verified_later(void **state)
         assert_int_equal(woken, 2);
         assert_false(step->enacted.verified);
         assert_int_equal(step->state, STEP_PLACED);
-        assert_true(enforce_settles(&f->packer.enforce, step->request.id, ENFORCE_PLACE));
+        assert_true(enforce_settles(f->packer.world.enforce, step->request.id, ENFORCE_PLACE));
         for (int turns = 0; rearrange_turn(&f->packer); turns++)
             assert_true(turns < 1000); /* each lasts a while, which may be over at once */
-        assert_false(enforce_settles(&f->packer.enforce, step->request.id, ENFORCE_PLACE));
+        assert_false(enforce_settles(f->packer.world.enforce, step->request.id, ENFORCE_PLACE));
         assert_true(step->enacted.verified); /* where it shall stand, or at home */
     }
     assert_int_equal(step->state, STEP_FAILED);
@@ -292,7 +292,7 @@ static void test_home_later(void **state)
 
     f->way.restore = restore_later;
     f->way.pids = list_in_a_turn;
-    f->packer.wake = wake_now;
+    f->packer.wake.call = wake_now;
     for (unsigned times = 0; times < 6; times++) {
         fails = times % 3;
         sent = 0;
@@ -316,8 +316,8 @@ static void test_all_fail(void **state)
     fixture_put(f, 5, 1, "2", 1, ONE("2"));
     f->fails = 5;
     assert_int_equal(change(f, 2, (size_t[]){0, 2}, (size_t[]){2, 0}, 0), 0);
-    assert_int_equal(pool_count(&f->packer.pool), 0);
-    TAILQ_FOREACH(step, &f->packer.steps.live, link) assert_int_equal(step->state, STEP_FAILED);
+    assert_int_equal(pool_count(&f->packer.state->pool), 0);
+    TAILQ_FOREACH(step, &f->packer.steps->live, link) assert_int_equal(step->state, STEP_FAILED);
     assert_string_equal(f->calls, "apply 5.0 2; restore 5.0 0; apply 5.1 0; restore 5.1 2; ");
 }
 
@@ -357,14 +357,14 @@ static void test_not_journaled_not_done(void **state)
 
     fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
     assert_int_equal(change(f, 0, NULL, NULL, 0), 0);
-    fixture_limit_files(journal_file_size(f->packer.journal));
+    fixture_limit_files(journal_file_size(f->packer.state->journal));
     assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, 0), -1);
     assert_string_equal(f->calls, "");
-    assert_stand(&f->packer.pool, "0 1 - - - - - -");
+    assert_stand(&f->packer.state->pool, "0 1 - - - - - -");
     assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, ENACT_MUST), 0);
     fixture_limit_files(RLIM_INFINITY);
     assert_string_equal(f->calls, "apply 1.0 1; ");
-    assert_stand(&f->packer.pool, "1 0 - - - - - -");
+    assert_stand(&f->packer.state->pool, "1 0 - - - - - -");
 }
 
 static void test_journaled_once(void **state)
@@ -374,10 +374,10 @@ static void test_journaled_once(void **state)
 
     fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
     assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, 0), 0);
-    size = journal_file_size(f->packer.journal);
+    size = journal_file_size(f->packer.state->journal);
     assert_true(size > 0);
     assert_int_equal(change(f, 0, NULL, NULL, 0), 0);
-    assert_int_equal(journal_file_size(f->packer.journal), size);
+    assert_int_equal(journal_file_size(f->packer.state->journal), size);
 }
 
 /* ---- words ---- */
@@ -387,9 +387,9 @@ static void test_describe(void **state)
     struct fixture *f = *state;
     struct step *step = fixture_put(f, 1, 0, "0-3", 1, (const char *const[]){"0", "1", NULL});
 
-    stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
-    assert_int_equal(pool_assign(&f->packer.pool, 1, (size_t[]){1}, (size_t[]){3}), 0);
-    place_describe(&f->packer, &f->packer.pool, step);
+    stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
+    assert_int_equal(pool_assign(&f->packer.state->pool, 1, (size_t[]){1}, (size_t[]){3}), 0);
+    place_describe(&f->packer, &f->packer.state->pool, step);
     assert_cpus(&step->place.home, "0-1");
     assert_cpus(&step->place.cpus, "0,3");
     assert_cpus(&step->place.mems, "0");

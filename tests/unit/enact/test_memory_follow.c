@@ -29,10 +29,11 @@ static void put_in_box(struct bench *b)
 
     fixture_paper(b->f);
     memory_close(&b->f->packer);
-    rootfs_close(&b->f->packer.root);
-    assert_int_equal(rootfs_open(&b->f->packer.root, b->box->dir, &err), 0);
-    assert_int_equal(topo_read_distances(b->f->packer.topo, &b->f->packer.root, &err), 0);
-    b->f->packer.mover = memory_mover_open(&b->box->system, 1e12);
+    rootfs_close(&b->f->packer.world.root);
+    assert_int_equal(rootfs_open(&b->f->packer.world.root, b->box->dir, &err), 0);
+    assert_int_equal(topo_read_distances(b->f->packer.world.topo, &b->f->packer.world.root, &err),
+                     0);
+    b->f->packer.state->mover = memory_mover_open(&b->box->system, 1e12);
 }
 
 static void start_step(struct bench *b)
@@ -205,7 +206,7 @@ static void test_says_why(void **state)
         setup(state);
         b = *state;
         b->step->request.options.mem = row[i].mem;
-        b->f->packer.conf.memory_rate = row[i].rate;
+        b->f->packer.world.conf.memory_rate = row[i].rate;
         if (row[i].no_mover)
             memory_close(&b->f->packer);
         count(b, row[i].bytes, 5e9, 8);
@@ -227,9 +228,9 @@ static void test_behind(void **state)
 {
     struct bench *b = *state;
 
-    b->f->packer.conf.memory_rate = 0;
+    b->f->packer.world.conf.memory_rate = 0;
     move(b, "4", "5", "0", "1");
-    b->f->packer.conf.memory_rate = 1000;
+    b->f->packer.world.conf.memory_rate = 1000;
     move(b, "5", "4", "1", "1");
     settle(b);
     assert_int_equal(on_node(b, 0, 1), 10);
@@ -290,11 +291,11 @@ static void test_price(void **state)
     count(b, 2e9, 1e9, 8);
     price = memory_price(&b->f->packer, b->step, &from, &to);
     assert_float_equal(price.gain, 2 * (1 - 1 / 2.0), 1e-9); /* the link: 8 of 4 GB/s */
-    b->f->packer.machine->uni[1].value = 16;
+    b->f->packer.world.machine->uni[1].value = 16;
     price = memory_price(&b->f->packer, b->step, &from, &to);
     assert_float_equal(price.gain, 2 * (1 - 1 / 1.44), 1e-9);
-    b->f->packer.machine->latency_ns[1].value = 150; /* of node 0, from node 1 */
-    b->f->packer.machine->latency_ns[3].value = 100;
+    b->f->packer.world.machine->latency_ns[1].value = 150; /* of node 0, from node 1 */
+    b->f->packer.world.machine->latency_ns[3].value = 100;
     price = memory_price(&b->f->packer, b->step, &from, &to);
     assert_float_equal(price.gain, 2 * (1 - 1 / 1.2), 1e-9);
 }

@@ -64,7 +64,7 @@ static void test_the_node(void **state)
     assert_string_equal(fixture_step(f, 1, 0)->enacted.reason,
                         "released by root (berthctl release)");
     assert_true(fixture_step(f, 1, 0)->enacted.verified);
-    assert_int_equal(pool_count(&f->packer.pool), 0);
+    assert_int_equal(pool_count(&f->packer.state->pool), 0);
     fixture_run(f, 3, "4", "high");
     assert_step(f, 3, "4", STEP_LEFT);
     assert_non_null(strstr(fixture_step(f, 3, 0)->enacted.reason, "released by root"));
@@ -81,7 +81,7 @@ static void test_one_step(void **state)
     release(f, STEP(1, 0));
     assert_step(f, 1, "0", STEP_LEFT);
     assert_step(f, 2, "2", STEP_PLACED);
-    assert_stand(&f->packer.pool, "- - 2 - - - - -");
+    assert_stand(&f->packer.state->pool, "- - 2 - - - - -");
     fixture_start(f, fixture_request(1, 1, "0", "0", 1, "low"));
     assert_int_equal(fixture_step(f, 1, 1)->state, STEP_PLACED); /* it was a step, not the job */
 }
@@ -118,7 +118,7 @@ static void test_end(void **state)
     fixture_start(f, fixture_request(1, 1, "0", "0", 1, "low"));
     assert_int_equal(fixture_step(f, 1, 1)->state, STEP_PLACED);
     die_and_resume(f);
-    assert_false(f->packer.steps.released);
+    assert_false(f->packer.steps->released);
     assert_int_equal(fixture_step(f, 3, 0)->state, STEP_PLACED);
 }
 
@@ -140,12 +140,12 @@ static void test_unknown(void **state)
 {
     struct fixture *f = *state;
     struct berth_error err = {""};
-    size_t size = journal_file_size(f->packer.journal);
+    size_t size = journal_file_size(f->packer.state->journal);
 
     assert_int_equal(pipeline_release(&f->packer, STEP(1, 7), &err), -1);
     assert_string_equal(err.text, "1.7: no such step runs here");
     assert_int_equal(pipeline_release(&f->packer, JOB(9), &err), -1);
-    assert_int_equal(journal_file_size(f->packer.journal), size);
+    assert_int_equal(journal_file_size(f->packer.state->journal), size);
     assert_step(f, 1, "2", STEP_PLACED);
 }
 
@@ -159,10 +159,10 @@ static void test_killed_after_the_word(void **state)
     die_and_resume(f);
     assert_calls(f, "restore 1.0 0; restore 2.0 2; ");
     assert_step(f, 1, "0", STEP_LEFT);
-    assert_true(f->packer.steps.released);
+    assert_true(f->packer.steps->released);
     die_and_resume(f); /* they are home, and what they do there is theirs */
     assert_calls(f, "");
-    assert_true(f->packer.steps.released);
+    assert_true(f->packer.steps->released);
     assert_step(f, 2, "2", STEP_LEFT);
 }
 
@@ -175,7 +175,7 @@ static void test_restart_of_a_released_job(void **state)
     assert_calls(f, "apply 2.0 2; ");
     fixture_start(f, fixture_request(1, 1, "0", "0", 1, "low"));
     assert_int_equal(fixture_step(f, 1, 1)->state, STEP_LEFT);
-    assert_false(f->packer.steps.released);
+    assert_false(f->packer.steps->released);
 }
 
 /* Who cannot be brought home is tried again: by the sweep, by the next daemon, at the stop. */

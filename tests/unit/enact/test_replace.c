@@ -51,8 +51,8 @@ static void write_recording(const char *path)
 /* Nobody but the steps works on its CPUs: what this machine does otherwise is not looked at. */
 static void use_tree(struct fixture *f)
 {
-    rootfs_close(&f->packer.root);
-    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
+    rootfs_close(&f->packer.world.root);
+    assert_int_equal(rootfs_open(&f->packer.world.root, f->dir, NULL), 0);
     fixture_busy(f, NULL);
 }
 
@@ -72,7 +72,7 @@ static int open_replay(void **state)
 
 static struct step *step_of(struct fixture *f, uint32_t job)
 {
-    return registry_find(&f->packer.steps, (struct wire_step_id){job, 0});
+    return registry_find(f->packer.steps, (struct wire_step_id){job, 0});
 }
 
 /* Two devils on one cache, two turtles on the other, as Slurm packed them. */
@@ -82,14 +82,14 @@ static void packed(struct fixture *f, const char *devil)
     fixture_run(f, 2, "1", devil);
     fixture_run(f, 3, "2", "turtle");
     fixture_run(f, 4, "3", "turtle");
-    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
 }
 
 static size_t llc_of(struct fixture *f, uint32_t job)
 {
     struct step *step = step_of(f, job);
 
-    return f->packer.topo->core[cpus_next(&step->place.cpus, 0)].llc;
+    return f->packer.world.topo->core[cpus_next(&step->place.cpus, 0)].llc;
 }
 
 static void assert_spread(struct fixture *f)
@@ -106,7 +106,7 @@ static void test_spread(void **state)
     packed(f, "devil");
     fixture_age(f, 1);
     fixture_age(f, 2); /* the first window: it pays */
-    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
     one = step_of(f, 1)->replace.decisions ? step_of(f, 1) : step_of(f, 2);
     assert_non_null(strstr(one->replace.verdict, "next decision"));
     assert_true(one->replace.gain > 0.05);
@@ -117,7 +117,7 @@ static void test_spread(void **state)
     for (double age = 4; age < 20; age++)
         fixture_age(f, age);
     assert_spread(f);
-    assert_true(f->packer.moves >= 2 && f->packer.moves <= 4);
+    assert_true(f->packer.state->moves >= 2 && f->packer.state->moves <= 4);
     forecast_slowdowns(&f->packer);
     assert_true(step_of(f, 1)->slowdown.home > step_of(f, 1)->slowdown.now + 0.01);
 }
@@ -157,7 +157,7 @@ static void test_schemes(void **state)
     struct fixture *f = *state;
 
     for (size_t i = 0; i < sizeof(policy) / sizeof(policy[0]); i++) {
-        f->packer.conf.policy = policy[i];
+        f->packer.world.conf.policy = policy[i];
         packed(f, "devil");
         for (double age = 1; age < 8; age++)
             fixture_age(f, age);
@@ -172,22 +172,22 @@ static void test_off(void **state)
 {
     struct fixture *f = *state;
 
-    f->packer.conf.replace = CONF_OFF;
+    f->packer.world.conf.replace = CONF_OFF;
     packed(f, "devil");
     for (double age = 1; age < 10; age++)
         fixture_age(f, age);
-    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
 }
 
 static void test_limit(void **state)
 {
     struct fixture *f = *state;
 
-    f->packer.conf.replace_limit = 1;
+    f->packer.world.conf.replace_limit = 1;
     packed(f, "devil");
     for (double age = 1; age < 10; age++)
         fixture_age(f, age);
-    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
     assert_non_null(strstr(step_of(f, 1)->replace.decisions ? step_of(f, 1)->replace.verdict
                                                             : step_of(f, 2)->replace.verdict,
                            "too many"));
@@ -198,11 +198,11 @@ static void test_does_not_pay(void **state)
 {
     struct fixture *f = *state;
 
-    f->packer.conf.replace_horizon_ms = 0;
+    f->packer.world.conf.replace_horizon_ms = 0;
     packed(f, "devil");
     for (double age = 1; age < 10; age++)
         fixture_age(f, age);
-    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
 }
 
 /* What was promised to who is isolated is kept, also where it does not pay. */
@@ -210,16 +210,17 @@ static void test_isolated(void **state)
 {
     struct fixture *f = *state;
 
-    f->packer.conf.replace_horizon_ms = 0;
+    f->packer.world.conf.replace_horizon_ms = 0;
     packed(f, "devil");
     step_of(f, 1)->request.options.isolate = true;
     fixture_age(f, 1);
-    assert_int_equal(isolation_missing(&f->packer, &f->packer.pool), 0); /* nothing is known yet */
+    assert_int_equal(isolation_missing(&f->packer, &f->packer.state->pool),
+                     0); /* nothing is known yet */
     fixture_age(f, 2);
-    assert_int_equal(isolation_missing(&f->packer, &f->packer.pool), 1);
+    assert_int_equal(isolation_missing(&f->packer, &f->packer.state->pool), 1);
     for (double age = 3; age < 10; age++)
         fixture_age(f, age);
-    assert_int_equal(isolation_missing(&f->packer, &f->packer.pool), 0);
+    assert_int_equal(isolation_missing(&f->packer, &f->packer.state->pool), 0);
     assert_spread(f);
 }
 
@@ -234,8 +235,8 @@ static void test_regret(void **state)
     assert_spread(f);
     for (double age = 13; age < 30; age++)
         fixture_age(f, age);
-    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
-    assert_true(f->packer.moves <= 4);
+    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
+    assert_true(f->packer.state->moves <= 4);
 }
 
 /* FIDELITY DIO-4: the devils lose 6 % after the move, their neighbours, of whom one was not moved,
@@ -252,11 +253,11 @@ static void test_no_regret(void **state)
     for (double age = 9; age <= 12; age++)
         fixture_age(f, age);
     assert_spread(f);
-    moves = f->packer.moves;
+    moves = f->packer.state->moves;
     for (double age = 13; age < 30; age++)
         fixture_age(f, age);
     assert_spread(f);
-    assert_int_equal(f->packer.moves, moves);
+    assert_int_equal(f->packer.state->moves, moves);
 }
 
 static void test_observed_are_told(void **state)
@@ -273,7 +274,7 @@ static void test_observed_are_told(void **state)
     }
     for (double age = 1; age < 8; age++)
         fixture_age(f, age);
-    assert_int_equal(f->packer.moves, 0);
+    assert_int_equal(f->packer.state->moves, 0);
     assert_true(step_of(f, 1)->replace.decisions + step_of(f, 2)->replace.decisions > 0);
     assert_non_null(strstr(step_of(f, 1)->replace.decisions ? step_of(f, 1)->replace.verdict
                                                             : step_of(f, 2)->replace.verdict,
@@ -299,7 +300,7 @@ static void test_others_come_and_go(void **state)
     fixture_end(f, 3, 0);
     fixture_end(f, 4, 0);
     fixture_end(f, 5, 0);
-    assert_int_equal(pool_count(&f->packer.pool), 0);
+    assert_int_equal(pool_count(&f->packer.state->pool), 0);
 }
 
 /* A step that is bound to its memory node stays on it: its equal goes. */
@@ -397,7 +398,7 @@ static struct fixture *open_wide(void **state, const char *tag)
     fixture_run(f, 1, "0-3", tag);
     for (uint32_t i = 0; i < 4; i++)
         fixture_run(f, 2 + i, core[i], "turtle");
-    assert_stand(&f->packer.pool, "0 1 2 3 4 5 6 7");
+    assert_stand(&f->packer.state->pool, "0 1 2 3 4 5 6 7");
     for (double age = 9; age <= 12; age++)
         fixture_age(f, age);
     return f;
@@ -424,7 +425,7 @@ static void test_threads_are_spread(void **state)
     for (double age = 13; age < 30; age++)
         fixture_age(f, age);
     assert_int_equal(at_home(f), 2);
-    threads = &f->packer.programs.program[step_of(f, 1)->program].threads;
+    threads = &f->packer.state->programs.program[step_of(f, 1)->program].threads;
     assert_true(threads->seen == 1);
     assert_true(threads->shared > 0.2 && threads->shared < 0.4);
     assert_int_equal(threads->regrets, 0);
@@ -440,11 +441,11 @@ static void test_threads_regret(void **state)
     for (double age = 13; age < 20; age++)
         fixture_age(f, age);
     assert_int_equal(at_home(f), 4);
-    assert_int_equal(f->packer.programs.program[step_of(f, 1)->program].threads.regrets, 1);
-    moves = f->packer.moves;
+    assert_int_equal(f->packer.state->programs.program[step_of(f, 1)->program].threads.regrets, 1);
+    moves = f->packer.state->moves;
     for (double age = 20; age < 30; age++)
         fixture_age(f, age);
-    assert_int_equal(f->packer.moves, moves);
+    assert_int_equal(f->packer.state->moves, moves);
 }
 
 /* Two steps that DI has put on two packages are for DIO-POWER to place from now on. Packages take
@@ -470,7 +471,7 @@ static void test_cluster(void **state)
     struct fixture *f = *state;
     const struct step_replace *replace;
 
-    strcpy(f->packer.conf.energy_model, "idle=40W,core=5W,sleep=10W");
+    strcpy(f->packer.world.conf.energy_model, "idle=40W,core=5W,sleep=10W");
     start_apart(f, "turtle");
     fixture_age(f, 1);
     fixture_age(f, 2);
@@ -501,7 +502,7 @@ static void test_cluster_regret(void **state)
     static const char *const tag[] = {"slower", "slow"};
     struct fixture *f = *state;
 
-    strcpy(f->packer.conf.energy_model, "idle=40W,core=5W,sleep=10W");
+    strcpy(f->packer.world.conf.energy_model, "idle=40W,core=5W,sleep=10W");
     for (int i = 0; i < 2; i++) {
         start_apart(f, tag[i]);
         for (double age = 9; age <= 12; age++)
@@ -527,7 +528,7 @@ static void test_forecast(void **state)
     for (double age = 1; age <= 2; age++)
         fixture_age(f, age);
     assert_true(forecast_update(&f->packer));
-    assert_int_equal(pool_copy(&apart, &f->packer.pool), 0);
+    assert_int_equal(pool_copy(&apart, &f->packer.state->pool), 0);
     together = forecast_work(&scene, NULL);
     assert_true(together > 0 && together < 4);
     assert_int_equal(pool_assign(&apart, 2, (size_t[]){1, 2}, (size_t[]){2, 1}), 0);

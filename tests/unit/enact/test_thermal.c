@@ -208,7 +208,7 @@ static void test_off(void **state)
     assert_true(thermal_due(&f->packer) == 0);
     f->conf.thermal = CONF_OFF;
     fixture_restart(f);
-    assert_null(f->packer.thermal);
+    assert_null(f->packer.state->thermal);
     assert_true(thermal_due(&f->packer) < 0);
 }
 

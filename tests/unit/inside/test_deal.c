@@ -39,9 +39,9 @@ static void put_in_box(struct bench *b)
 
     fixture_paper(b->f);
     memory_close(packer);
-    rootfs_close(&packer->root);
-    assert_int_equal(rootfs_open(&packer->root, b->box->dir, &err), 0);
-    packer->mover = memory_mover_open(&b->box->system, 1e12);
+    rootfs_close(&packer->world.root);
+    assert_int_equal(rootfs_open(&packer->world.root, b->box->dir, &err), 0);
+    packer->state->mover = memory_mover_open(&b->box->system, 1e12);
 }
 
 /* Two tasks on nodes 0 and 1, whose memory all lies on node 0. */
@@ -80,7 +80,7 @@ static void kill_berthd(struct bench *b)
 {
     struct berth_error err = {""};
 
-    memory_mover_drop(b->f->packer.mover, b->step->request.id);
+    memory_mover_drop(b->f->packer.state->mover, b->step->request.id);
     fixture_restart(b->f);
     put_in_box(b);
     if (journal_load(&b->f->packer, &err) < 0)
@@ -227,7 +227,7 @@ static void let(struct bench *b, int calls)
 /* The call that waits is the last one that this berthd has made. */
 static void kill_in_call(struct bench *b)
 {
-    memory_mover_drop(b->f->packer.mover, b->step->request.id);
+    memory_mover_drop(b->f->packer.state->mover, b->step->request.id);
     b->box->gated = false;
     sem_post(&b->box->go);
     kill_berthd(b);
@@ -477,7 +477,7 @@ static void test_no_folder(void **state)
     struct bench *b = *state;
     struct berth_error err = {""};
 
-    strcat(b->f->packer.conf.state_dir, "/gone");
+    strcat(b->f->packer.world.conf.state_dir, "/gone");
     assert_int_equal(deal_out(&b->f->packer, b->step, &err), -1);
     assert_non_null(strstr(err.text, "/gone/dealt.1.0: No such file"));
     assert_false(b->step->inside.deal.dealt);

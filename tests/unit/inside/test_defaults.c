@@ -78,7 +78,7 @@ static void test_no_word(void **state)
     struct json_object *explain;
     struct step *step;
 
-    strcpy(f->packer.conf.allow, ALL_WORDS);
+    strcpy(f->packer.world.conf.allow, ALL_WORDS);
     pipeline_start(&f->packer, &request, &answer);
     step = fixture_step(f, 1, 0);
     assert_false(sets(&answer, "BERTH_RT"));

@@ -319,7 +319,7 @@ static void test_refused(void **state)
     struct fixture *f = *state;
     struct json_object *explain = json_object_new_object();
 
-    strcpy(f->packer.conf.allow, "auto,threads,tag");
+    strcpy(f->packer.world.conf.allow, "auto,threads,tag");
     inside_explain(&f->packer, start(f), explain);
     assert_non_null(strstr(json_object_to_json_string(explain), "berth.conf does not allow it"));
     json_object_put(explain);

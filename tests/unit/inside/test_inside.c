@@ -314,7 +314,7 @@ static void test_unwritten_undo(void **state)
 
     strcpy(step->inside.run->why, "a test wants it so"); /* it is given up */
     /* In this turn, however slow the machine is. */
-    enforce_pace(&f->packer.enforce, ENFORCE_ALL, 0);
+    enforce_pace(f->packer.world.enforce, ENFORCE_ALL, 0);
     fixture_limit_files(0);
     inside_undo(&f->packer, step);
     fixture_limit_files(RLIM_INFINITY);
@@ -360,7 +360,7 @@ static void test_other_by_the_program(void **state)
     fixture_end(f, 1, 0);
 
     step = start_sliced(f); /* 100 ms */
-    enforce_pace(&f->packer.enforce, ENFORCE_ALL, 0);
+    enforce_pace(f->packer.world.enforce, ENFORCE_ALL, 0);
     choose_other();
     assert_int_equal(inside_slice(&f->packer, step, 20, &err), 0);
     assert_int_equal(sched_getscheduler(fixture_child), SCHED_BATCH);
@@ -431,7 +431,7 @@ static void test_another_step(void **state)
     f->way.pids = list_other;
     if (pipeline_resume(&f->packer, &err) < 0)
         fail_msg("%s", err.text);
-    assert_null(registry_find(&f->packer.steps, (struct wire_step_id){1, 0}));
+    assert_null(registry_find(f->packer.steps, (struct wire_step_id){1, 0}));
     assert_int_equal(sched_getscheduler(fixture_child), SCHED_BATCH);
 }
 
@@ -498,7 +498,7 @@ static void test_refusals(void **state)
     request.bound_by_hand = true;
     assert_refused(f, fixture_start(f, request), "berth does not place the step");
     fixture_end(f, 1, 0);
-    strcpy(f->packer.conf.allow, "auto");
+    strcpy(f->packer.world.conf.allow, "auto");
     assert_refused(f, fixture_start(f, request_of("ammp")), "berth.conf does not allow it");
 }
 

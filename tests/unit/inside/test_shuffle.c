@@ -111,8 +111,8 @@ static int list_child(struct enforce *enforce, const struct enforce_step *step,
 static void look_at_machine(struct fixture *f)
 {
     f->way.pids = list_child;
-    rootfs_close(&f->packer.root);
-    assert_int_equal(rootfs_open(&f->packer.root, "/", NULL), 0);
+    rootfs_close(&f->packer.world.root);
+    assert_int_equal(rootfs_open(&f->packer.world.root, "/", NULL), 0);
 }
 
 static int begin_on(void **state, const char *topology)
@@ -125,7 +125,7 @@ static int begin_on(void **state, const char *topology)
     fixture_paper(f);
     fixture_restart(f);
     look_at_machine(f);
-    list_threads(&f->packer.root);
+    list_threads(&f->packer.world.root);
     *state = f;
     return 0;
 }
@@ -430,7 +430,7 @@ static void test_kill_elsewhere(void **state)
         set(i, i % 2 ? "1" : "0");
     step->inside.shuffled = true;
     assert_int_equal(journal_start(&f->packer, step, &err), 0);
-    assert_int_equal(journal_stand(&f->packer, &f->packer.pool, &err), 0);
+    assert_int_equal(journal_stand(&f->packer, &f->packer.state->pool, &err), 0);
     fixture_restart(f);
     look_at_machine(f);
     if (pipeline_resume(&f->packer, &err) < 0)
@@ -488,7 +488,7 @@ static void test_groups(void **state)
     struct groups groups;
 
     (void)state;
-    groups_cut(f->packer.topo, &all, false, &groups);
+    groups_cut(f->packer.world.topo, &all, false, &groups);
     assert_int_equal(groups.n, 2);
     assert_int_equal(groups.cores[0], 3);
     assert_look(&groups, "1-7", GROUPS_FREE, SHUFFLE_NOWHERE);
@@ -496,7 +496,7 @@ static void test_groups(void **state)
     assert_look(&groups, "4-7", GROUPS_IN, 1);
     assert_look(&groups, "5", GROUPS_BOUND, 1);
     assert_look(&groups, "2-5", GROUPS_BOUND, SHUFFLE_NOWHERE);
-    groups_cut(f->packer.topo, &one, true, &groups);
+    groups_cut(f->packer.world.topo, &one, true, &groups);
     assert_int_equal(groups.n, 2);
     assert_look(&groups, "2-3", GROUPS_IN, 1);
     fixture_close(f);

@@ -95,7 +95,7 @@ static void test_not_allowed(void **state)
 {
     struct fixture *f = *state;
 
-    strcpy(f->packer.conf.allow, "auto,follow");
+    strcpy(f->packer.world.conf.allow, "auto,follow");
     start(f, true, true, true);
     assert_int_equal(step_files_page(f).features, RT_THREADS);
 }

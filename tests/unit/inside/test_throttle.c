@@ -23,7 +23,7 @@ static int begin(void **state)
     fixture_machine(f, 1, 4, local);
     fixture_paper(f);
     fixture_restart(f);
-    f->packer.conf.blackboard = CONF_ON;
+    f->packer.world.conf.blackboard = CONF_ON;
     *state = f;
     return 0;
 }
@@ -45,7 +45,7 @@ static struct step *start(struct fixture *f, enum wire_throttle throttle)
 static struct step *start_with_board(struct fixture *f, enum wire_throttle throttle)
 {
     board_open(&f->packer);
-    assert_non_null(f->packer.board);
+    assert_non_null(f->packer.state->board);
     return start(f, throttle);
 }
 
@@ -66,7 +66,7 @@ static void assert_found(const struct fixture *f)
     struct stat found, is;
 
     step_files_path(f, BOARD_FILE, path);
-    snprintf(board, sizeof(board), "%s/" BOARD_FILE, f->packer.conf.state_dir);
+    snprintf(board, sizeof(board), "%s/" BOARD_FILE, f->packer.world.conf.state_dir);
     assert_int_equal(stat(path, &found), 0);
     assert_int_equal(stat(board, &is), 0);
     assert_int_equal(found.st_ino, is.st_ino);
@@ -108,7 +108,7 @@ static void test_lazy(void **state)
 {
     struct fixture *f = *state;
 
-    f->packer.conf.rcr_hold = 2;
+    f->packer.world.conf.rcr_hold = 2;
     start_with_board(f, WIRE_THROTTLE_LAZY);
     assert_int_equal(step_files_page(f).throttle, RT_LAZY);
     assert_int_equal(step_files_page(f).hold, 49);
@@ -205,7 +205,7 @@ static void test_refused(void **state)
 
     assert_refused(f, step, "no blackboard");
     board_open(&f->packer);
-    assert_non_null(f->packer.board);
+    assert_non_null(f->packer.state->board);
     assert_refused(f, step, NULL);
 }
 

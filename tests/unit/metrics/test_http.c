@@ -79,7 +79,7 @@ static int start(void **state, const char *where, const char *group)
     int ready[2];
 
     stand->f = fixture_open(TWO_BY_TWO);
-    conf = &stand->f->packer.conf;
+    conf = &stand->f->packer.world.conf;
     if (where)
         strcpy(conf->metrics, where);
     else
@@ -119,7 +119,7 @@ static int halt(void **state)
 
     kill(stand->server, SIGTERM);
     waitpid(stand->server, &status, 0);
-    gone = access(stand->f->packer.conf.metrics + strlen("unix:"), F_OK) < 0;
+    gone = access(stand->f->packer.world.conf.metrics + strlen("unix:"), F_OK) < 0;
     fixture_close(stand->f);
     free(stand);
     if (status != 0 || !gone)
@@ -140,7 +140,7 @@ static int try_dial(const struct stand *stand)
 
     if (stand->port)
         return connect(fd, (struct sockaddr *)&port, sizeof(port)) == 0 ? fd : -1;
-    strcpy(local.sun_path, stand->f->packer.conf.metrics + strlen("unix:"));
+    strcpy(local.sun_path, stand->f->packer.world.conf.metrics + strlen("unix:"));
     return connect(fd, (struct sockaddr *)&local, sizeof(local)) == 0 ? fd : -1;
 }
 
@@ -473,11 +473,11 @@ static void test_off(void **state)
     assert_int_equal(metrics_http_open(&http, base, &f->packer, &err), 0);
     assert_null(http);
     metrics_http_close(http);
-    strcpy(f->packer.conf.metrics, "192.0.2.1:9110");
+    strcpy(f->packer.world.conf.metrics, "192.0.2.1:9110");
     assert_int_equal(metrics_http_open(&http, base, &f->packer, &err), -1);
     assert_null(http);
-    strcpy(f->packer.conf.metrics, "127.0.0.1:0");
-    strcpy(f->packer.conf.metrics_group, "no such group");
+    strcpy(f->packer.world.conf.metrics, "127.0.0.1:0");
+    strcpy(f->packer.world.conf.metrics_group, "no such group");
     assert_int_equal(metrics_http_open(&http, base, &f->packer, &err), -1);
     assert_null(http);
     event_base_free(base);

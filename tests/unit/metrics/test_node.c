@@ -130,9 +130,9 @@ static void test_node(void **state)
     fixture_run(f, 2, "2", NULL);
     request.options.mode = WIRE_MODE_OBSERVE;
     fixture_start(f, request);
-    f->packer.steps.released = true;
-    f->packer.decisions = 7;
-    f->packer.failures = 2;
+    f->packer.steps->released = true;
+    f->packer.state->decisions = 7;
+    f->packer.state->failures = 2;
     page = get(f, METRICS_OPENMETRICS, true);
     assert_value(page, "berth_node_info",
                  "node=here,version=" PACKAGE_VERSION ",topology=" TWO_BY_TWO ",enforcement=dryrun",
@@ -143,7 +143,7 @@ static void test_node(void **state)
     assert_value(page, "berth_registrations_total", "", 3);
     assert_value(page, "berth_decisions_total", "", 7);
     assert_value(page, "berth_failures_total", "", 2);
-    assert_value(page, "berth_pool_cores", "", (double)pool_count(&f->packer.pool));
+    assert_value(page, "berth_pool_cores", "", (double)pool_count(&f->packer.state->pool));
     page_free(page);
 }
 
@@ -153,18 +153,18 @@ static void test_benefit(void **state)
     struct fixture *f = *state;
     struct page *page;
 
-    strcpy(f->packer.conf.ledger, "off");
+    strcpy(f->packer.world.conf.ledger, "off");
     page = get(f, METRICS_OPENMETRICS, true);
     assert_value(page, "berth_launches_failed_open_total", "why=late", 0);
     assert_absent(page, "berth_predicted_core_seconds_total"); /* without a ledger */
     page_free(page);
-    f->packer.tally = (struct packer_tally){.failed_open = {2, 3},
-                                            .steps = {4, 5},
-                                            .core_s = {{100, 7}, {50, 0}},
-                                            .energy_j = {{1000, 70}, {500, 0}},
-                                            .freed_core_s = 12,
-                                            .slowdown[0][PACKER_MEASURED] = {130, 100}};
-    strcpy(f->packer.conf.ledger, "sqlite:/x/ledger.db");
+    f->packer.state->tally = (struct packer_tally){.failed_open = {2, 3},
+                                                   .steps = {4, 5},
+                                                   .core_s = {{100, 7}, {50, 0}},
+                                                   .energy_j = {{1000, 70}, {500, 0}},
+                                                   .freed_core_s = 12,
+                                                   .slowdown[0][PACKER_MEASURED] = {130, 100}};
+    strcpy(f->packer.world.conf.ledger, "sqlite:/x/ledger.db");
     page = get(f, METRICS_OPENMETRICS, true);
     assert_value(page, "berth_launches_failed_open_total", "why=late", 2);
     assert_value(page, "berth_launches_failed_open_total", "why=unheard", 3);
@@ -489,7 +489,7 @@ static void test_at_most_so_many(void **state)
     for (uint32_t job = 1; job <= 6; job++)
         fixture_run(f, job, "0", NULL);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        f->packer.conf.metrics_steps = cases[i].most;
+        f->packer.world.conf.metrics_steps = cases[i].most;
         page = get(f, METRICS_OPENMETRICS, true);
         assert_int_equal(page_count(page, "berth_step_info"), cases[i].shown);
         assert_int_equal(page_count(page, "berth_step_moves_total"), cases[i].shown);
@@ -517,13 +517,13 @@ static void test_ended(void **state)
     assert_null(page_find(page, "berth_step_miss_pmi", "jobid=1,step=0"));
     assert_non_null(page_find(page, "berth_step_cores", "jobid=2,step=0"));
     page_free(page);
-    f->packer.conf.metrics_steps = 1; /* who lives comes first */
+    f->packer.world.conf.metrics_steps = 1; /* who lives comes first */
     page = get(f, METRICS_OPENMETRICS, true);
     assert_non_null(page_find(page, "berth_step_cores", "jobid=2,step=0"));
     assert_value(page, "berth_steps_left_out", "", 1);
     page_free(page);
-    f->packer.conf.metrics_steps = 200;
-    TAILQ_FIRST(&f->packer.steps.ended)->ended_mono_s -= METRICS_LINGER_S + 1;
+    f->packer.world.conf.metrics_steps = 200;
+    TAILQ_FIRST(&f->packer.steps->ended)->ended_mono_s -= METRICS_LINGER_S + 1;
     page = get(f, METRICS_OPENMETRICS, true);
     assert_int_equal(page_count(page, "berth_step_info"), 1);
     page_free(page);

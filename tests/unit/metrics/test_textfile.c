@@ -28,7 +28,7 @@ static int set_up(void **state)
 
     stand->f = fixture_open(TWO_BY_TWO);
     stand->base = event_base_new();
-    conf = &stand->f->packer.conf;
+    conf = &stand->f->packer.world.conf;
     snprintf(conf->metrics_textfile, sizeof(conf->metrics_textfile), "%s/berth.prom",
              stand->f->dir);
     stand->path = conf->metrics_textfile;
@@ -106,7 +106,7 @@ static void test_mode(void **state)
     struct stat st;
 
     for (size_t i = 0; i < 2; i++) {
-        strcpy(stand->f->packer.conf.metrics_group, cases[i].group);
+        strcpy(stand->f->packer.world.conf.metrics_group, cases[i].group);
         open_file(stand);
         page_free(read_file(stand->path));
         assert_int_equal(stat(stand->path, &st), 0);
@@ -123,7 +123,7 @@ static void test_again(void **state)
     struct stat first, now;
     double cores;
 
-    stand->f->packer.conf.metrics_interval_ms = 50;
+    stand->f->packer.world.conf.metrics_interval_ms = 50;
     open_file(stand);
     page_free(read_file(stand->path));
     assert_int_equal(stat(stand->path, &first), 0);
@@ -171,7 +171,7 @@ static void test_link_in_the_way(void **state)
 static void test_no_folder_yet(void **state)
 {
     struct stand *stand = *state;
-    struct conf *conf = &stand->f->packer.conf;
+    struct conf *conf = &stand->f->packer.world.conf;
     char folder[128];
 
     snprintf(folder, sizeof(folder), "%s/later", stand->f->dir);
@@ -194,11 +194,11 @@ static void test_none(void **state)
     struct stand *stand = *state;
     struct berth_error err = {""};
 
-    stand->f->packer.conf.metrics_textfile[0] = '\0';
+    stand->f->packer.world.conf.metrics_textfile[0] = '\0';
     assert_int_equal(metrics_textfile_open(&stand->file, stand->base, &stand->f->packer, &err), 0);
     assert_null(stand->file);
-    strcpy(stand->f->packer.conf.metrics_textfile, "/tmp/x");
-    strcpy(stand->f->packer.conf.metrics_group, "no such group");
+    strcpy(stand->f->packer.world.conf.metrics_textfile, "/tmp/x");
+    strcpy(stand->f->packer.world.conf.metrics_group, "no such group");
     assert_int_equal(metrics_textfile_open(&stand->file, stand->base, &stand->f->packer, &err), -1);
     assert_null(stand->file);
 }

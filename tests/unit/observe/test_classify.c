@@ -44,7 +44,7 @@ static void test_threshold(void **state)
         assert_int_equal(step->class.id, cases[i].class);
         assert_non_null(strstr(step->class.reason, "2000 or more"));
         assert_true(classify_rate(&f->packer, step) == cases[i].miss_pmi);
-        registry_drop(&f->packer.steps, step);
+        registry_drop(f->packer.steps, step);
     }
 }
 
@@ -53,7 +53,7 @@ static void test_threshold_is_configured(void **state)
     struct fixture *f = *state;
 
     fixture_profile(f, "t", 50);
-    f->packer.conf.devil_miss_pmi = 40;
+    f->packer.world.conf.devil_miss_pmi = 40;
     assert_int_equal(classified(f, "t")->class.id, STEP_DEVIL);
 }
 
@@ -63,7 +63,7 @@ static void assert_unprofiled(struct fixture *f, const struct step *step)
     assert_true(isnan(step->profile.miss_pmi)); /* measured or nothing */
     assert_int_equal(step->class.id, STEP_UNPROFILED);
     assert_non_null(strstr(step->class.reason, "no profile"));
-    assert_true(classify_rate(&f->packer, step) == f->packer.conf.neutral_miss_pmi);
+    assert_true(classify_rate(&f->packer, step) == f->packer.world.conf.neutral_miss_pmi);
 }
 
 static void test_unprofiled(void **state)

@@ -41,8 +41,8 @@ static unsigned busy[8];
 
 static void use_tree(struct fixture *f)
 {
-    rootfs_close(&f->packer.root);
-    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
+    rootfs_close(&f->packer.world.root);
+    assert_int_equal(rootfs_open(&f->packer.world.root, f->dir, NULL), 0);
     fixture_busy(f, busy);
 }
 
@@ -71,7 +71,7 @@ static void second(struct fixture *f, double age_s, const char *cpus)
 
     cpus_foreach(cpu, &at_work) busy[cpu] += 100;
     fixture_busy(f, busy);
-    TAILQ_FOREACH(step, &f->packer.steps.live, link)
+    TAILQ_FOREACH(step, &f->packer.steps->live, link)
     {
         step->started_mono_s = clock_s() - age_s;
         if (step->counts)
@@ -95,7 +95,7 @@ static size_t taken(struct fixture *f, struct pair *last)
     size_t n = 0;
     struct pair pair = {0};
 
-    while (pairs_take(&f->packer.pairs, &pair)) {
+    while (pairs_take(&f->packer.state->pairs, &pair)) {
         *last = pair;
         n++;
     }
@@ -169,13 +169,13 @@ static void test_learned(void **state)
     fixture_end(f, 2, 0);
     fixture_restart(f);
     use_tree(f);
-    query.machine = f->packer.machine_type;
-    assert_int_equal(profiles_each_pair(f->packer.profiles, &query, see, &seen, &err), 0);
+    query.machine = f->packer.world.machine_type;
+    assert_int_equal(profiles_each_pair(f->packer.state->profiles, &query, see, &seen, &err), 0);
     NEAR(seen.slowdown, 0.25);
     assert_true(seen.windows == 10 && seen.runs == 1);
-    assert_int_equal(f->packer.pairs.n, 1);
+    assert_int_equal(f->packer.state->pairs.n, 1);
     step = run(f, 3, "0", "slow");
-    assert_int_equal(f->packer.programs.program[step->program].steps, 1);
+    assert_int_equal(f->packer.state->programs.program[step->program].steps, 1);
     assert_int_equal(step->knowledge.rung, RUNG_PAIRS);
     assert_int_equal(taken(f, &pair), 1); /* not twice */
     assert_int_equal(pair.self.program, step->program);
@@ -285,7 +285,7 @@ static void test_changed_by_itself(void **state)
     struct fixture *f = *state;
     struct step *slow = run(f, 1, "0", "slow");
 
-    f->packer.conf.phase_change = 0.1;
+    f->packer.world.conf.phase_change = 0.1;
     slow->counts->phase.change = 0.1;
     run(f, 2, "2", "steady"); /* on another cache */
     for (double age = 1; age <= 10; age++)

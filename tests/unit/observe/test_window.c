@@ -37,8 +37,8 @@ static void write_recording(const char *path)
 
 static void use_tree(struct fixture *f)
 {
-    rootfs_close(&f->packer.root);
-    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
+    rootfs_close(&f->packer.world.root);
+    assert_int_equal(rootfs_open(&f->packer.world.root, f->dir, NULL), 0);
     fixture_busy(f, NULL);
 }
 
@@ -89,7 +89,7 @@ static void test_first_window(void **state)
     struct step *step;
     double next, mean, error;
 
-    f->packer.wake = wake;
+    f->packer.wake.call = wake;
     step = fixture_run(f, 1, "0", "devil");
     assert_true(woken_s == 1);
     assert_non_null(step->counts);
@@ -141,8 +141,8 @@ static void test_no_steps(void **state)
 
     assert_true(window_due(&f->packer) < 0);
     fixture_run(f, 1, "0", "stranger"); /* no recording: attached, nothing known */
-    at_age(f, registry_find(&f->packer.steps, (struct wire_step_id){1, 0}), 1);
-    at_age(f, registry_find(&f->packer.steps, (struct wire_step_id){1, 0}), 2);
+    at_age(f, registry_find(f->packer.steps, (struct wire_step_id){1, 0}), 1);
+    at_age(f, registry_find(f->packer.steps, (struct wire_step_id){1, 0}), 2);
     fixture_end(f, 1, 0);
     assert_true(window_due(&f->packer) < 0);
 }
@@ -178,7 +178,7 @@ static void count_solo(struct fixture *f, const char *tag, double misses)
 
     profile_sample_init(&sample);
     profile_key_tag(sample.key, tag);
-    snprintf(sample.machine, sizeof(sample.machine), "%s", f->packer.machine_type);
+    snprintf(sample.machine, sizeof(sample.machine), "%s", f->packer.world.machine_type);
     strcpy(sample.source, "replay");
     sample.windows = 10;
     sample.seconds = 10;
@@ -234,7 +234,7 @@ static void test_neighbours_take_hits(void **state)
                               .accesses = 30010,
                               .llc_ways = 4,
                               .hits = {[3] = 30000},
-                              .llc_bytes = f->packer.topo->llc[0].size_bytes,
+                              .llc_bytes = f->packer.world.topo->llc[0].size_bytes,
                               .source = "valgrind"};
     struct profiles *store = NULL;
     unsigned busy[8] = {0};
@@ -393,13 +393,13 @@ static void test_who_is_counted(void **state)
     at_age(f, step, 1);
     at_age(f, step, 2);
     fixture_end(f, 2, 0);
-    step = TAILQ_FIRST(&f->packer.steps.ended);
+    step = TAILQ_FIRST(&f->packer.steps->ended);
     assert_null(step->counts->counters);
     assert_rate(step, RATE_MISS_PMI, 20000);
     assert_true(window_due(&f->packer) < 0);
     assert_non_null(fixture_run(f, 3, "1", "devil")->counts);
     fixture_end(f, 3, 0);
-    assert_null(TAILQ_FIRST(&f->packer.steps.ended)->counts);
+    assert_null(TAILQ_FIRST(&f->packer.steps->ended)->counts);
 }
 
 static bool no_memory;
@@ -454,9 +454,9 @@ static void test_listed_once(void **state)
     strcpy(f->conf.counters, "software");
     fixture_restart(f);
     fixture_paper(f);
-    way = *f->packer.enforce.way;
+    way = *f->packer.world.enforce->way;
     way.pids = count_listing;
-    f->packer.enforce.way = &way;
+    f->packer.world.enforce->way = &way;
     step = fixture_run(f, 2, "1", "devil");
     listings = 0;
     window_turn(&f->packer);
@@ -466,7 +466,7 @@ static void test_listed_once(void **state)
     assert_non_null(step->counts->counters);
     assert_int_equal(listings, 1);
     fixture_end(f, 2, 0);
-    f->packer.enforce.way = &f->way;
+    f->packer.world.enforce->way = &f->way;
     fixture_close(f);
 }
 
@@ -482,7 +482,7 @@ static void test_adopted(void **state)
     fixture_restart(f);
     use_tree(f);
     assert_int_equal(pipeline_resume(&f->packer, &err), 0);
-    step = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
+    step = registry_find(f->packer.steps, (struct wire_step_id){1, 0});
     assert_non_null(step->counts);
     at_age(f, step, 10);
     at_age(f, step, 11);

@@ -14,7 +14,7 @@ static int open_it(void **state)
 {
     struct fixture *f = fixture_open(TWO_BY_TWO);
 
-    strcpy(f->packer.conf.isolate_users, "1000");
+    strcpy(f->packer.world.conf.isolate_users, "1000");
     *state = f;
     return 0;
 }
@@ -121,20 +121,20 @@ static void test_refused(void **state)
     struct wire_answer answer;
     struct step *step;
 
-    f->packer.conf.isolate_users[0] = '\0';
+    f->packer.world.conf.isolate_users[0] = '\0';
     request.options.max_slowdown_pct = 5;
     pipeline_start(&f->packer, &request, &answer);
     assert_true(answer.ok && answer.managed);
     assert_non_null(strstr(answer.note, "; max-slowdown has no effect: berth.conf names neither"));
     wire_answer_clear(&answer);
-    step = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
+    step = registry_find(f->packer.steps, (struct wire_step_id){1, 0});
     assert_true(isnan(step->place.max_slowdown));
     assert_string_equal(step->refused, "max-slowdown");
     assert_explained(f, step,
                      "{\"asked\":null,\"predicted\":null,\"met\":false,\"reason\":\"berth.conf "
                      "names neither its user nor a group, account or QOS of it (isolate_users, "
                      "...)\"}");
-    strcpy(f->packer.conf.isolate_users, "*");
+    strcpy(f->packer.world.conf.isolate_users, "*");
     assert_note(f, step,
                 "; max-slowdown has no effect: berth.conf did not allow it when the step began");
 }

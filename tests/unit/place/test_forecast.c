@@ -25,7 +25,7 @@ static struct step *put(struct fixture *f, uint32_t job, const char *core, doubl
 
     step->profile.accesses = miss_pmi * 4 / 3;
     step->profile.ipc = 1;
-    stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
+    stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
     return step;
 }
 
@@ -34,7 +34,7 @@ static double work_with(struct fixture *f, size_t a, size_t b)
     struct pool pool;
     double work;
 
-    assert_int_equal(pool_copy(&pool, &f->packer.pool), 0);
+    assert_int_equal(pool_copy(&pool, &f->packer.state->pool), 0);
     assert_int_equal(pool_assign(&pool, 2, (size_t[]){a, b}, (size_t[]){b, a}), 0);
     work = forecast_work(&(struct scene){&f->packer, &pool, false}, NULL);
     pool_free(&pool);
@@ -43,7 +43,7 @@ static double work_with(struct fixture *f, size_t a, size_t b)
 
 static double work_now(struct fixture *f)
 {
-    return forecast_work(&(struct scene){&f->packer, &f->packer.pool, false}, NULL);
+    return forecast_work(&(struct scene){&f->packer, &f->packer.state->pool, false}, NULL);
 }
 
 /* Steps of which the same is known share a slot, and who comes after them has theirs. */
@@ -58,7 +58,7 @@ static void test_slots(void **state)
     assert_int_equal(a->slot, b->slot);
     assert_true(c->slot != a->slot && c->slot > FORECAST_AVERAGE);
     slot = c->slot;
-    registry_drop(&f->packer.steps, c);
+    registry_drop(f->packer.steps, c);
     c = put(f, 4, "3", 900);
     assert_true(forecast_update(&f->packer));
     assert_int_equal(c->slot, slot);
@@ -76,11 +76,11 @@ static void test_small_changes(void **state)
     a->profile.miss_pmi = 5100;
     forecast_update(&f->packer);
     assert_int_equal(a->slot, slot);
-    assert_true(forecast_app(f->packer.forecast, slot)->llc_mpki == 5);
+    assert_true(forecast_app(f->packer.state->forecast, slot)->llc_mpki == 5);
     a->profile.miss_pmi = 6000;
     a->profile.accesses = 8000;
     forecast_update(&f->packer);
-    assert_true(forecast_app(f->packer.forecast, a->slot)->llc_mpki == 6);
+    assert_true(forecast_app(f->packer.state->forecast, a->slot)->llc_mpki == 6);
     assert_true(b->slot != a->slot);
 }
 
@@ -97,7 +97,7 @@ static void test_unknown(void **state)
     b->profile.miss_pmi = 20000;
     b->profile.accesses = 40000;
     assert_true(forecast_update(&f->packer));
-    assert_true(forecast_app(f->packer.forecast, a->slot)->llc_mpki == 20);
+    assert_true(forecast_app(f->packer.state->forecast, a->slot)->llc_mpki == 20);
     assert_true(work_now(f) < 2);
 }
 
@@ -138,7 +138,7 @@ static void test_evidence(void **state)
     assert_true(before > 1.9);
     pair.self = (struct pair_part){(uint16_t)a->program, 1};
     assert_int_equal(pair_add(&pair, (uint16_t)b->program, 1), 0);
-    pairs_put(&f->packer.pairs, &pair);
+    pairs_put(&f->packer.state->pairs, &pair);
     assert_true(forecast_learn(&f->packer));
     assert_false(forecast_learn(&f->packer));
     after = work_now(f);
@@ -166,7 +166,7 @@ static void test_evidence_of_program(void **state)
     assert_true(step[0]->slot != step[2]->slot && step[0]->program == step[2]->program);
     pair.self = (struct pair_part){(uint16_t)step[0]->program, 1};
     assert_int_equal(pair_add(&pair, (uint16_t)step[1]->program, 1), 0);
-    pairs_put(&f->packer.pairs, &pair);
+    pairs_put(&f->packer.state->pairs, &pair);
     assert_true(forecast_learn(&f->packer));
     forecast_slowdowns(&f->packer);
     assert_true(fabs(step[0]->slowdown.now - 0.5) < 0.1);
@@ -177,7 +177,7 @@ static void test_evidence_of_program(void **state)
 static void assert_pair(struct fixture *f, const struct step *a, const struct step *b,
                         bool measured)
 {
-    const struct forecast *forecast = f->packer.forecast;
+    const struct forecast *forecast = f->packer.state->forecast;
     const struct forecast_core core[2] = {{.slot = a->slot, .owner = 0},
                                           {.slot = b->slot, .owner = 1}};
     double slowdown[2], cautious[2], gbps, lost;
@@ -207,13 +207,13 @@ static void test_pair(void **state)
     forecast_update(&f->packer);
     assert_pair(f, a, b, false);
     assert_pair(f, a, a, false);
-    assert_true(forecast_pair(f->packer.forecast, a->slot, FORECAST_IDLE) == 0);
+    assert_true(forecast_pair(f->packer.state->forecast, a->slot, FORECAST_IDLE) == 0);
     pair.self = (struct pair_part){(uint16_t)b->program, 1};
     assert_int_equal(pair_add(&pair, (uint16_t)a->program, 1), 0);
-    pairs_put(&f->packer.pairs, &pair);
+    pairs_put(&f->packer.state->pairs, &pair);
     assert_true(forecast_learn(&f->packer));
     assert_pair(f, a, b, true);
-    assert_true(forecast_pair(f->packer.forecast, a->slot, b->slot) > 0.25);
+    assert_true(forecast_pair(f->packer.state->forecast, a->slot, b->slot) > 0.25);
     a->profile.miss_pmi = a->profile.accesses = 30;
     forecast_update(&f->packer);
     assert_pair(f, a, b, true);

@@ -17,7 +17,7 @@ static int open_it(void **state)
 {
     struct fixture *f = fixture_open(TWO_BY_TWO);
 
-    strcpy(f->packer.conf.isolate_users, "1000");
+    strcpy(f->packer.world.conf.isolate_users, "1000");
     *state = f;
     return 0;
 }
@@ -51,8 +51,8 @@ static void decide(struct fixture *f)
     struct step *step;
 
     fixture_decide(f);
-    TAILQ_FOREACH(step, &f->packer.steps.live, link)
-    place_describe(&f->packer, &f->packer.pool, step);
+    TAILQ_FOREACH(step, &f->packer.steps->live, link)
+    place_describe(&f->packer, &f->packer.state->pool, step);
 }
 
 static void assert_at(const struct step *step, const char *cpus)
@@ -203,13 +203,13 @@ static void test_refused(void **state)
     struct step *a;
 
     fixture_profile(f, "devil", 20000);
-    f->packer.conf.isolate_users[0] = '\0';
+    f->packer.world.conf.isolate_users[0] = '\0';
     request.options.isolate = true;
     pipeline_start(&f->packer, &request, &answer);
     assert_true(answer.ok && answer.managed);
     assert_non_null(strstr(answer.note, "not isolated: berth.conf names neither"));
     wire_answer_clear(&answer);
-    a = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
+    a = registry_find(f->packer.steps, (struct wire_step_id){1, 0});
     assert_int_equal(a->state, STEP_PLACED);
     assert_granted(f, a, "");
     assert_reason(f, a, "isolate_users");

@@ -186,13 +186,13 @@ static void test_key_and_word(void **state)
     struct wire_register request;
     const struct step *gpu, *cpu;
 
-    f->packer.conf.device_near = CONF_NEAR_OFF;
+    f->packer.world.conf.device_near = CONF_NEAR_OFF;
     gpu = run_gpu(f, 1, "6-7", "gpu:0");
     assert_int_equal(gpu->state, STEP_LEFT);
     assert_non_null(strstr(gpu->enacted.reason, "a device"));
     fixture_end(f, 1, 0);
 
-    f->packer.conf.device_near = CONF_NEAR_PREFER; /* nobody makes room */
+    f->packer.world.conf.device_near = CONF_NEAR_PREFER; /* nobody makes room */
     cpu = fixture_run(f, 1, "0-3", "a");
     gpu = run_gpu(f, 2, "6-7", "gpu:0");
     assert_int_equal(gpu->state, STEP_PLACED);
@@ -200,7 +200,7 @@ static void test_key_and_word(void **state)
     assert_stands(cpu, "0-3");
     fixture_end(f, 2, 0);
 
-    f->packer.conf.device_near = CONF_NEAR_MUST;
+    f->packer.world.conf.device_near = CONF_NEAR_MUST;
     request = with_devices(3, "4-7", "4-7", 1, "gpu:0");
     request.options.nodevice = true;
     gpu = fixture_start(f, request);
@@ -309,7 +309,7 @@ static unsigned draw(struct load *load, unsigned n)
 /* Writes what a registration calls a device of the machine; "": nobody is given one of its kind. */
 static void name_of(const struct load *load, const struct device *device, char name[64])
 {
-    const struct devices *gear = load->f->packer.gear;
+    const struct devices *gear = load->f->packer.state->gear;
     const char *digits = strrchr(device->name, '_');
 
     name[0] = '\0';
@@ -324,7 +324,7 @@ static void name_of(const struct load *load, const struct device *device, char n
 /* Draws a device that a step can have; "": the machine has none. */
 static void draw_device(struct load *load, char name[64])
 {
-    const struct devices *gear = load->f->packer.gear;
+    const struct devices *gear = load->f->packer.state->gear;
     size_t first = gear->n ? draw(load, (unsigned)gear->n) : 0;
 
     name[0] = '\0';
@@ -335,7 +335,7 @@ static void draw_device(struct load *load, char name[64])
 /* Draws whole cores that no job has, beside each other where that goes. */
 static size_t draw_cores(struct load *load, size_t most, struct cpus *cpus)
 {
-    const struct topo *topo = load->f->packer.topo;
+    const struct topo *topo = load->f->packer.world.topo;
     size_t first = draw(load, (unsigned)topo->cores), n = 0;
     struct cpus taken = {0};
 
@@ -387,29 +387,31 @@ static void check_unit(const struct load *load, const struct units *units, size_
     size_t need = 0, nobody = 0, *part = calloc(units->n + 1, sizeof(*part));
 
     for (size_t i = units->at[unit]; i < units->at[unit] + units->unit[unit].cores; i++)
-        need += !cpus_subset(&packer->topo->core[packer->pool.stand[units->from[i]]].cpus,
+        need += !cpus_subset(&packer->world.topo->core[packer->pool->stand[units->from[i]]].cpus,
                              units->near[unit]);
-    for (size_t core = 0; core < packer->pool.cores; core++) {
+    for (size_t core = 0; core < packer->pool->cores; core++) {
         size_t who = units->of_core[core];
 
-        if (!pool_has(&packer->pool, core) ||
-            !cpus_subset(&packer->topo->core[packer->pool.stand[core]].cpus, units->near[unit]))
+        if (!pool_has(&packer->state->pool, core) ||
+            !cpus_subset(&packer->world.topo->core[packer->pool->stand[core]].cpus,
+                         units->near[unit]))
             continue;
         nobody += who == UNITS_NONE;
         if (who != UNITS_NONE && !units->near[who])
             part[who]++;
     }
     if (need > 0 && nobody >= need)
-        fail_msg("%s: far though %zu cores are free", packer->topo->name, nobody);
+        fail_msg("%s: far though %zu cores are free", packer->world.topo->name, nobody);
     for (size_t u = 0; need > 0 && u < units->n; u++)
         if (part[u] && part[u] <= need && part[u] + nobody >= need)
-            fail_msg("%s: far though a step of %zu cores can go", packer->topo->name, part[u]);
+            fail_msg("%s: far though a step of %zu cores can go", packer->world.topo->name,
+                     part[u]);
     free(part);
 }
 
 static void check(struct load *load)
 {
-    struct scene scene = {&load->f->packer, &load->f->packer.pool, false};
+    struct scene scene = {&load->f->packer, &load->f->packer.state->pool, false};
     const struct step *step;
     struct units units;
 
@@ -418,7 +420,7 @@ static void check(struct load *load)
         if (units.near[u])
             check_unit(load, &units, u);
     units_free(&units);
-    TAILQ_FOREACH(step, &load->f->packer.steps.live, link)
+    TAILQ_FOREACH(step, &load->f->packer.steps->live, link)
     {
         bool far = near_is_far(&scene, step),
              home = cpus_subset(&step->body.step_home, &step->near.cpus);
@@ -457,7 +459,7 @@ static void run_load(const char *path, void *arg)
         } else {
             start(load, slot);
         }
-        load->f->packer.steps_changed = true;
+        load->f->packer.state->steps_changed = true;
         pipeline_observe(&load->f->packer);
         check(load);
     }

@@ -36,7 +36,7 @@ static void store(struct fixture *f, size_t program)
                               .source = "valgrind",
                               .llc_ways = 16,
                               .line_bytes = 64,
-                              .llc_bytes = f->packer.topo->llc[0].size_bytes,
+                              .llc_bytes = f->packer.world.topo->llc[0].size_bytes,
                               .instructions = 1000000};
     struct profiles *profiles = NULL;
     struct berth_error err = {""};
@@ -62,8 +62,8 @@ static int open_it(void **state)
     fixture_machine(f, 1, 4, local);
     for (size_t i = 0; i < PROGRAMS; i++)
         store(f, i);
-    strcpy(f->packer.conf.isolate_users, "1000");
-    f->packer.conf.replace_horizon_ms = 3600000;
+    strcpy(f->packer.world.conf.isolate_users, "1000");
+    f->packer.world.conf.replace_horizon_ms = 3600000;
     *state = f;
     return 0;
 }
@@ -79,7 +79,8 @@ static struct step *start(struct fixture *f, uint32_t job, size_t program)
 
 static size_t cache_of(const struct fixture *f, const struct step *step)
 {
-    return f->packer.topo->core[topo_core_of_cpu(f->packer.topo, cpus_next(&step->place.cpus, 0))]
+    return f->packer.world.topo
+        ->core[topo_core_of_cpu(f->packer.world.topo, cpus_next(&step->place.cpus, 0))]
         .llc;
 }
 
@@ -89,7 +90,7 @@ static size_t beside_deep(struct fixture *f, enum wire_policy policy)
     struct step *step[PROGRAMS];
     size_t beside = DEEP;
 
-    f->packer.conf.policy = policy;
+    f->packer.world.conf.policy = policy;
     for (size_t i = 0; i < PROGRAMS; i++)
         step[i] = start(f, (uint32_t)i + 1, i);
     for (size_t i = 0; i < PROGRAMS; i++) {
@@ -132,7 +133,7 @@ static void test_nothing_known(void **state)
     struct fixture *f = *state;
     struct step *step;
 
-    f->packer.conf.policy = WIRE_POLICY_CONTEND;
+    f->packer.world.conf.policy = WIRE_POLICY_CONTEND;
     step = fixture_run(f, 1, "0", NULL);
     assert_int_equal(step->place.policy, WIRE_POLICY_DI);
     assert_int_equal(step->place.policy_asked, WIRE_POLICY_CONTEND);
@@ -150,7 +151,7 @@ static void test_bound(void **state)
     struct wire_register request = fixture_request(1, 0, "0", "0", 1, "deep");
     struct step *deep, *other[3];
 
-    f->packer.conf.policy = WIRE_POLICY_MISSRATE; /* which wants stream beside deep */
+    f->packer.world.conf.policy = WIRE_POLICY_MISSRATE; /* which wants stream beside deep */
     request.options.max_slowdown_pct = 8;
     deep = fixture_start(f, request);
     for (size_t i = MID; i < PROGRAMS; i++)
@@ -166,7 +167,7 @@ static void test_bound_not_met(void **state)
     struct wire_register request = fixture_request(3, 0, "1", "1", 1, "deep");
     struct step *deep;
 
-    f->packer.conf.policy = WIRE_POLICY_CONTEND;
+    f->packer.world.conf.policy = WIRE_POLICY_CONTEND;
     start(f, 1, STREAM);
     request.options.max_slowdown_pct = 1;
     deep = fixture_start(f, request);

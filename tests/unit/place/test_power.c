@@ -29,7 +29,7 @@ static void put_sensitive(struct fixture *f, const char *tag, double hits)
     profile_key_tag(profile.key, tag);
     profile.llc_ways = 16;
     profile.line_bytes = 64;
-    profile.llc_bytes = f->packer.topo->llc[0].size_bytes;
+    profile.llc_bytes = f->packer.world.topo->llc[0].size_bytes;
     profile.instructions = 1000000;
     for (size_t i = 8; i < 16; i++)
         profile.hits[i] = hits / 8;
@@ -64,7 +64,7 @@ static int open_four(void **state)
 
 static void watts(struct fixture *f, const char *text)
 {
-    strcpy(f->packer.conf.energy_model, text);
+    strcpy(f->packer.world.conf.energy_model, text);
 }
 
 /* A step that asks for edp, and has these of its job's CPUs. */
@@ -79,7 +79,7 @@ static struct step *run_edp(struct fixture *f, uint32_t job, const char *job_cpu
 
 static size_t package_of(const struct fixture *f, const struct step *step)
 {
-    return f->packer.topo->core[cpus_next(&step->place.cpus, 0)].package;
+    return f->packer.world.topo->core[cpus_next(&step->place.cpus, 0)].package;
 }
 
 static void assert_near(double got, double want, double off)
@@ -174,7 +174,7 @@ static void test_isolation_first(void **state)
     struct wire_register request = fixture_request(1, 0, "0-3", "0", 1, "high");
     struct step *packed;
 
-    strcpy(f->packer.conf.isolate_users, "*");
+    strcpy(f->packer.world.conf.isolate_users, "*");
     request.options.isolate = true;
     fixture_start(f, request);
     packed = run_edp(f, 2, "4-7", "4-5", 2, "low");
@@ -210,7 +210,7 @@ static double work_together(struct fixture *f)
     double work;
 
     forecast_update(&f->packer);
-    assert_int_equal(pool_copy(&together, &f->packer.pool), 0);
+    assert_int_equal(pool_copy(&together, &f->packer.state->pool), 0);
     assert_int_equal(pool_assign(&together, 2, (size_t[]){0, 4}, (size_t[]){0, 1}), 0);
     work = forecast_work(&(struct scene){&f->packer, &together, false}, NULL);
     pool_free(&together);
@@ -270,7 +270,7 @@ static void test_above_idle(void **state)
         struct step *two;
         double time;
 
-        f->packer.conf.edp_power = cases[i].counts;
+        f->packer.world.conf.edp_power = cases[i].counts;
         run_edp(f, 1, "0-3", "0", 1, "sensitive");
         two = run_edp(f, 2, "4-7", "4", 1, "sensitive");
         time = 2 / work_together(f);
@@ -292,7 +292,7 @@ static void test_order(void **state)
     fixture_profile(f, "higher", 9500);
     fixture_profile(f, "lower", 5);
     for (int printed = 0; printed < 2; printed++) {
-        f->packer.conf.dio_power_order = printed ? CONF_AS_PRINTED : CONF_BALANCED;
+        f->packer.world.conf.dio_power_order = printed ? CONF_AS_PRINTED : CONF_BALANCED;
         for (uint32_t i = 0; i < 4; i++) {
             char cpus[16], first[16];
 
@@ -399,7 +399,7 @@ static void test_who_asks(void **state)
         struct wire_register request = fixture_request(1, 0, "0-3", "0", 1, "low");
         struct step *step;
 
-        f->packer.conf.policy = cases[i].site;
+        f->packer.world.conf.policy = cases[i].site;
         request.options.edp = cases[i].edp;
         request.options.policy_given = cases[i].given;
         request.options.policy = cases[i].asked;
@@ -421,7 +421,7 @@ static void test_adopted(void **state)
     run_edp(f, 1, "0-3", "0", 1, "low");
     fixture_restart(f);
     assert_int_equal(pipeline_resume(&f->packer, &err), 0);
-    step = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
+    step = registry_find(f->packer.steps, (struct wire_step_id){1, 0});
     assert_non_null(step);
     assert_int_equal(step->place.policy, WIRE_POLICY_DIO_POWER);
     assert_int_equal(step->place.edp.choice, PLACE_NO_CHOICE); /* nothing was decided yet */

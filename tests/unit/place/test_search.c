@@ -22,8 +22,8 @@ static int open_plain(void **state)
 {
     struct fixture *f = fixture_open(TWO_BY_TWO);
 
-    f->packer.conf.policy = WIRE_POLICY_CONTEND;
-    strcpy(f->packer.conf.isolate_users, "1000");
+    f->packer.world.conf.policy = WIRE_POLICY_CONTEND;
+    strcpy(f->packer.world.conf.isolate_users, "1000");
     *state = f;
     return 0;
 }
@@ -41,15 +41,15 @@ static struct step *put(struct fixture *f, uint32_t job, const char *cores, doub
     step->profile.misses = misses;
     step->profile.accesses = misses + hits;
     step->profile.ipc = 1;
-    step->place.policy_asked = f->packer.conf.policy;
+    step->place.policy_asked = f->packer.world.conf.policy;
     classify_step(&f->packer, step);
-    stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
+    stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
     return step;
 }
 
 static void decide(struct fixture *f, const struct place_terms *terms)
 {
-    struct scene scene = {&f->packer, &f->packer.pool, false};
+    struct scene scene = {&f->packer, &f->packer.state->pool, false};
     struct berth_error err = {""};
 
     if (place_decide(&scene, terms, &err) < 0)
@@ -58,7 +58,8 @@ static void decide(struct fixture *f, const struct place_terms *terms)
 
 static size_t llc_of(struct fixture *f, const struct step *step)
 {
-    return f->packer.topo->core[f->packer.pool.stand[cpus_next(&step->body.task[0].home, 0)]].llc;
+    return f->packer.world.topo->core[f->packer.pool->stand[cpus_next(&step->body.task[0].home, 0)]]
+        .llc;
 }
 
 /* ---- all standings, one by one ---- */
@@ -98,8 +99,8 @@ static double best_gain(struct fixture *f, enum wire_policy policy, size_t cores
 {
     struct tried tried = {.f = f, .policy = policy};
 
-    assert_int_equal(pool_copy(&tried.before, &f->packer.pool), 0);
-    assert_int_equal(pool_copy(&tried.pool, &f->packer.pool), 0);
+    assert_int_equal(pool_copy(&tried.before, &f->packer.state->pool), 0);
+    assert_int_equal(pool_copy(&tried.pool, &f->packer.state->pool), 0);
     try_all(&tried, 0, cores);
     pool_free(&tried.before);
     pool_free(&tried.pool);
@@ -120,24 +121,25 @@ static void test_best_of_four(void **state)
         struct pool before;
         double best;
 
-        f->packer.conf.policy = by;
+        f->packer.world.conf.policy = by;
         for (uint32_t job = 0; job < 4; job++) {
             char core[] = {(char)('0' + job), '\0'};
 
             put(f, job + 1, core, exp(10 * noise_uniform(&noise)), exp(10 * noise_uniform(&noise)));
         }
         assert_true(forecast_update(&f->packer));
-        assert_int_equal(place_policy(&(struct scene){&f->packer, &f->packer.pool, false}), by);
+        assert_int_equal(place_policy(&(struct scene){&f->packer, &f->packer.state->pool, false}),
+                         by);
         best = best_gain(f, by, 4);
-        assert_int_equal(pool_copy(&before, &f->packer.pool), 0);
+        assert_int_equal(pool_copy(&before, &f->packer.state->pool), 0);
         decide(f, NULL);
         assert_true(gain_of(&(struct scene){&f->packer, &before, false},
-                            &(struct scene){&f->packer, &f->packer.pool, false},
+                            &(struct scene){&f->packer, &f->packer.state->pool, false},
                             by) >= best - 1e-9);
         pool_free(&before);
-        while ((step = TAILQ_FIRST(&f->packer.steps.live)))
-            registry_drop(&f->packer.steps, step);
-        stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
+        while ((step = TAILQ_FIRST(&f->packer.steps->live)))
+            registry_drop(f->packer.steps, step);
+        stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
     }
 }
 
@@ -162,7 +164,7 @@ static void test_must_pay(void **state)
     terms = weigh_terms(&f->packer, NULL);
     terms.horizon_s = 0;
     decide(f, &terms);
-    assert_stand(&f->packer.pool, "0 1 2 3 - - - -");
+    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
     terms.horizon_s = 60;
     decide(f, &terms);
     assert_true(llc_of(f, step[0]) != llc_of(f, step[1]));
@@ -182,7 +184,7 @@ static void test_newcomer(void **state)
     terms = weigh_terms(&f->packer, step[0]);
     terms.others_stay = true;
     decide(f, &terms);
-    assert_stand(&f->packer.pool, "0 1 2 3 4 5 - -"); /* there is no free core */
+    assert_stand(&f->packer.state->pool, "0 1 2 3 4 5 - -"); /* there is no free core */
     terms.others_stay = false;
     decide(f, &terms);
     assert_true(llc_of(f, step[0]) != llc_of(f, step[1]));
@@ -205,11 +207,11 @@ static void test_bound(void **state)
     decide(f, NULL);
     assert_true(llc_of(f, delicate) != llc_of(f, quiet)); /* two that have more to lose are apart */
     delicate->place.max_slowdown = 0.02;
-    assert_int_equal(pool_copy(&before, &f->packer.pool), 0);
+    assert_int_equal(pool_copy(&before, &f->packer.state->pool), 0);
     decide(f, &(struct place_terms){.horizon_s = 0});
     assert_int_equal(llc_of(f, delicate), llc_of(f, quiet));
     assert_true(gain_of(&(struct scene){&f->packer, &before, false},
-                        &(struct scene){&f->packer, &f->packer.pool, false},
+                        &(struct scene){&f->packer, &f->packer.state->pool, false},
                         WIRE_POLICY_CONTEND) < 0);
     pool_free(&before);
     place_predict(&f->packer);
@@ -217,7 +219,7 @@ static void test_bound(void **state)
     delicate->place.max_slowdown = 0;
     place_predict(&f->packer);
     assert_false(delicate->place.met);
-    TAILQ_FOREACH(step, &f->packer.steps.live, link)
+    TAILQ_FOREACH(step, &f->packer.steps->live, link)
     assert_true(step->place.predicted > 0);
 }
 
@@ -233,7 +235,7 @@ static void test_isolated(void **state)
     decide(f, &(struct place_terms){.horizon_s = 0});
     assert_true(llc_of(f, asker) != llc_of(f, devil));
     assert_int_equal(llc_of(f, asker),
-                     llc_of(f, registry_find(&f->packer.steps, (struct wire_step_id){4, 0})));
+                     llc_of(f, registry_find(f->packer.steps, (struct wire_step_id){4, 0})));
 }
 
 /* ---- units ---- */
@@ -248,21 +250,21 @@ static void test_divided(void **state)
 
     fixture_close(*state);
     *state = f = fixture_open("numa:2 l3:1 core:2 pu:1");
-    f->packer.conf.policy = f->conf.policy = WIRE_POLICY_CONTEND;
+    f->packer.world.conf.policy = f->conf.policy = WIRE_POLICY_CONTEND;
     fixture_machine(f, 2, 2, local);
     for (int fresh = 0; fresh < 2; fresh++) {
         struct step *wide = put(f, 1, "0-1", 30000, 100), *turtle = put(f, 2, "2-3", 10, 10);
         size_t here;
 
         turtle->body.task[0].home = turtle->body.task[0].use = cpus_of("2");
-        stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
+        stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
         terms = weigh_terms(&f->packer, fresh ? wide : turtle);
         decide(f, &terms);
-        here = (f->packer.pool.stand[0] < 2) + (size_t)(f->packer.pool.stand[1] < 2);
+        here = (f->packer.pool->stand[0] < 2) + (size_t)(f->packer.pool->stand[1] < 2);
         assert_int_equal(here == 1, fresh);
-        registry_drop(&f->packer.steps, wide);
-        registry_drop(&f->packer.steps, turtle);
-        stand_sync(&(struct scene){&f->packer, &f->packer.pool, false});
+        registry_drop(f->packer.steps, wide);
+        registry_drop(f->packer.steps, turtle);
+        stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
     }
 }
 
@@ -274,7 +276,7 @@ static struct fixture *open_fours(void **state)
 
     fixture_close(*state);
     *state = f = fixture_open(FOURS_ON_TWO_NODES);
-    f->packer.conf.policy = f->conf.policy = WIRE_POLICY_CONTEND;
+    f->packer.world.conf.policy = f->conf.policy = WIRE_POLICY_CONTEND;
     fixture_machine(f, 2, 4, local);
     return f;
 }
@@ -287,7 +289,7 @@ static size_t decide_running(struct fixture *f)
 
     decide(f, &terms);
     for (size_t core = 0; core < 4; core++)
-        here += f->packer.pool.stand[core] < 4;
+        here += f->packer.pool->stand[core] < 4;
     return here;
 }
 
@@ -296,7 +298,7 @@ static struct step *put_wide(struct fixture *f, double misses, double hits)
     static const char *const core[] = {"4", "5", "6", "7"};
     struct step *step = put(f, 1, "0-3", misses, hits);
 
-    step->program = programs_number(&f->packer.programs, 1000, "tag:wide");
+    step->program = programs_number(&f->packer.state->programs, 1000, "tag:wide");
     for (uint32_t i = 0; i < 4; i++)
         put(f, 2 + i, core[i], 10, 10);
     return step;
@@ -335,7 +337,7 @@ static void test_scattered_stays(void **state)
     put(f, 2, "2", 10, 10), put(f, 3, "3", 10, 10);
     put(f, 4, "6", 10, 10), put(f, 5, "7", 10, 10);
     decide(f, &(struct place_terms){.horizon_s = 30});
-    assert_stand(&f->packer.pool, "0 1 2 3 4 5 6 7");
+    assert_stand(&f->packer.state->pool, "0 1 2 3 4 5 6 7");
 }
 
 /* What its user insists on comes before what is predicted, by each policy, and is worth moves. */
@@ -348,7 +350,7 @@ static void test_words(void **state)
         struct fixture *f = open_fours(state);
         struct step *step = put_wide(f, 100, 60000);
 
-        f->packer.conf.policy = policy[i];
+        f->packer.world.conf.policy = policy[i];
         step->request.options.spread = true;
         assert_int_equal(decide_running(f), 2);
         step->request.options.spread = false;
@@ -371,13 +373,13 @@ static void test_scores_know_threads(void **state)
         struct step *step;
         struct pool before;
 
-        f->packer.conf.policy = policy[i];
+        f->packer.world.conf.policy = policy[i];
         step = put_wide(f, 30000, 3000);
         step->place.policy_asked = policy[i];
-        assert_int_equal(pool_copy(&before, &f->packer.pool), 0);
+        assert_int_equal(pool_copy(&before, &f->packer.state->pool), 0);
         assert_int_equal(decide_running(f), 2);
         now = (struct scene){&f->packer, &before, false};
-        next = (struct scene){&f->packer, &f->packer.pool, false};
+        next = (struct scene){&f->packer, &f->packer.state->pool, false};
         assert_true(gain_of(&now, &next, policy[i]) > 0);
         pool_free(&before);
     }
@@ -392,7 +394,7 @@ static void test_bound_memory(void **state)
 
     fixture_close(*state);
     *state = f = fixture_open("numa:2 l3:1 core:2 pu:1");
-    f->packer.conf.policy = f->conf.policy = WIRE_POLICY_CONTEND;
+    f->packer.world.conf.policy = f->conf.policy = WIRE_POLICY_CONTEND;
     fixture_machine(f, 2, 2, local);
     put_packed(f, step);
     step[1]->request.options.mem = WIRE_MEM_BIND;
@@ -406,7 +408,7 @@ static void test_bound_memory(void **state)
 static void test_who_decides(void **state)
 {
     struct fixture *f = *state;
-    struct scene scene = {&f->packer, &f->packer.pool, false};
+    struct scene scene = {&f->packer, &f->packer.state->pool, false};
     struct step *a = put(f, 1, "0", 10, 10), *b = put(f, 2, "1", 100, 10);
 
     a->place.policy_asked = b->place.policy_asked = WIRE_POLICY_PAIN;
@@ -434,11 +436,11 @@ static void test_home(void **state)
     put(f, 5, "1", 10, 10), put(f, 6, "3", 10, 10), put(f, 7, "5", 10, 10);
     put(f, 8, "7", 10, 10);
     assert_int_equal(
-        pool_assign(&f->packer.pool, 4, (size_t[]){1, 2, 5, 6}, (size_t[]){2, 1, 6, 5}), 0);
+        pool_assign(&f->packer.state->pool, 4, (size_t[]){1, 2, 5, 6}, (size_t[]){2, 1, 6, 5}), 0);
     assert_int_equal(llc_of(f, step[0]), llc_of(f, step[1]));
     terms.moves_max = 1; /* no exchange */
-    assert_int_equal(pool_copy(&next, &f->packer.pool), 0);
-    assert_int_equal(weigh_decide(&(struct scene){&f->packer, &f->packer.pool, false},
+    assert_int_equal(pool_copy(&next, &f->packer.state->pool), 0);
+    assert_int_equal(weigh_decide(&(struct scene){&f->packer, &f->packer.state->pool, false},
                                   &(struct scene){&f->packer, &next, false}, &terms, &weighed,
                                   &err),
                      0);

@@ -157,7 +157,7 @@ static void hear_hang_up(struct stand *stand, int fd)
 /* Alice's job 1 had many steps of many tasks. */
 static void put_history(struct stand *stand)
 {
-    stand->f->packer.steps.history = MANY;
+    stand->f->packer.steps->history = MANY;
     for (uint32_t i = 0; i < MANY; i++) {
         struct wire_register request = fixture_request(1, i, "0", "0", TASKS, NULL);
 

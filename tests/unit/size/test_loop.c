@@ -121,8 +121,8 @@ static int open_loop(void **state)
     fixture_timed(f, "as wide", WIDE_GBPS * 1e9 / 64 / 2e9 * 1e6, 2e9);
     fixture_timed(f, "as narrow", NARROW_GBPS * 1e9 / 64 / 2e9 * 1e6, 2e9);
     fixture_paper(f);
-    rootfs_close(&f->packer.root);
-    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
+    rootfs_close(&f->packer.world.root);
+    assert_int_equal(rootfs_open(&f->packer.world.root, f->dir, NULL), 0);
     fixture_busy(f, NULL);
     *state = f;
     return 0;
@@ -229,7 +229,7 @@ static void test_cores_of_a_run(void **state)
     struct step *step = start(f, "steady");
     double age_s = 1;
 
-    f->packer.size_patience_s = 1e-7; /* of a launch: nobody waits here */
+    f->packer.state->size_patience_s = 1e-7; /* of a launch: nobody waits here */
     for (; step->size.loop.state != OPTICORE_PROFILING; age_s++) {
         assert_true(age_s < 20);
         at(f, step, age_s, true);
@@ -337,7 +337,7 @@ static void test_ends_meanwhile(void **state)
 
     begin_profiling(f, "steady");
     fixture_end(f, 1, 0);
-    assert_int_equal(f->packer.steps.nlive, 0);
+    assert_int_equal(f->packer.steps->nlive, 0);
 }
 
 static void test_released_meanwhile(void **state)
@@ -488,7 +488,7 @@ static void learn_before(struct fixture *f, const char *key, double instructions
     struct profiles *store;
     struct berth_error err;
 
-    snprintf(demand.machine, sizeof(demand.machine), "%s", f->packer.machine_type);
+    snprintf(demand.machine, sizeof(demand.machine), "%s", f->packer.world.machine_type);
     assert_int_equal(profiles_open(&store, f->conf.profile_db, true, &err), 0);
     assert_int_equal(profiles_put_demand(store, PROFILE_EVERYBODY, key, &demand, &err), 0);
     profiles_close(store);

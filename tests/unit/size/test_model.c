@@ -206,15 +206,15 @@ static void test_not_known(void **state)
     step->request.exe = "";
     refused(f, step, "neither a program nor a tag");
     step = step_of(f, "x");
-    f->packer.machine->node[1].local[4].value = NAN;
+    f->packer.world.machine->node[1].local[4].value = NAN;
     refused(f, step, "local bandwidth of node 1");
-    f->packer.machine->node[1].alpha.value = NAN;
+    f->packer.world.machine->node[1].alpha.value = NAN;
     refused(f, step, "alpha_gbps");
-    f->packer.machine->nodes = 1;
+    f->packer.world.machine->nodes = 1;
     refused(f, step, "4 of its cores are on nodes that the machine profile does not have");
-    f->packer.machine->nodes = 2;
-    machine_profile_free(f->packer.machine);
-    f->packer.machine = NULL;
+    f->packer.world.machine->nodes = 2;
+    machine_profile_free(f->packer.world.machine);
+    f->packer.world.machine = NULL;
     refused(f, step, "no machine profile");
 }
 
@@ -231,8 +231,8 @@ static void test_infeasible(void **state)
     struct size_answer answer;
 
     for (size_t i = 0; i < 2; i++) {
-        f->packer.machine->node[i].alpha.value = 1;
-        f->packer.machine->node[i].beta.value = 1;
+        f->packer.world.machine->node[i].alpha.value = 1;
+        f->packer.world.machine->node[i].beta.value = 1;
     }
     model = model_of(f, step, 4, 4);
     assert_int_equal(size_model_choose(model, &bounds, 60, chosen, &answer, &err), -1);
@@ -267,7 +267,7 @@ static void test_dramon(void **state)
 
     fixture_machine(f, 2, 4, steep);
     step = step_of(f, "rows");
-    machine = f->packer.machine;
+    machine = f->packer.world.machine;
     machine->dram = (struct machine_dram){.channels = 2,
                                           .banks = 8,
                                           .ranks = 2,

@@ -200,7 +200,7 @@ static struct fixture *open_on(const struct published *program, bool pairs)
         tell_curve(f, program);
     f->conf.startup_ms = 0;
     fixture_restart(f);
-    assert_non_null(f->packer.machine);
+    assert_non_null(f->packer.world.machine);
     fixture_paper(f);
     return f;
 }

@@ -46,7 +46,7 @@ static void test_two_jobs_on_the_same_cores(void **state)
     assert_int_equal(b->share.changes, 1);
     share(f); /* again: the same */
     assert_int_equal(a->share.changes, 1);
-    registry_drop(&f->packer.steps, b); /* alone again: all of its cores */
+    registry_drop(f->packer.steps, b); /* alone again: all of its cores */
     share(f);
     assert_use(a, "0-3");
     assert_int_equal(a->share.changes, 2);
@@ -145,7 +145,7 @@ static void test_shell(void **state)
     assert_use(shell, "0-1");
     assert_use(a, "0");
     assert_use(b, "1");
-    registry_drop(&f->packer.steps, a);
+    registry_drop(f->packer.steps, a);
     share(f);
     assert_use(shell, "0");
 }
@@ -184,7 +184,7 @@ static void show(struct enforce *enforce, uint32_t number, const char *cpus, boo
                  slurm_visit_job *visit, void *arg)
 {
     struct fixture *f =
-        (struct fixture *)((char *)enforce->root - offsetof(struct fixture, packer.root));
+        (struct fixture *)((char *)enforce->root - offsetof(struct fixture, packer.world.root));
     struct slurm_job job = {.job = number};
     struct cpus set = cpus_of(cpus);
     char name[64];
@@ -212,7 +212,7 @@ static void test_strangers(void **state)
     fixture_paper(f);
     f->way.jobs = jobs;
     share(f);
-    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
     assert_use(a, "0-1"); /* beside a stranger, as Slurm meant it */
     assert_use(b, "0-1");
 }
@@ -239,7 +239,7 @@ static void check(struct fixture *f)
 {
     struct step *a, *b;
 
-    TAILQ_FOREACH(a, &f->packer.steps.live, link)
+    TAILQ_FOREACH(a, &f->packer.steps->live, link)
     {
         const struct enforce_task *task = &a->body.task[0];
 
@@ -247,7 +247,7 @@ static void check(struct fixture *f)
         assert_true(cpus_subset(&task->use, &task->home));
         if (share_wait_s(&f->packer, a) > 0)
             assert_true(cpus_equal(&task->use, &task->home));
-        TAILQ_FOREACH(b, &f->packer.steps.live, link)
+        TAILQ_FOREACH(b, &f->packer.steps->live, link)
         if (a->request.id.job != b->request.id.job && step_movable(a) && step_movable(b) &&
             a->share.cores && b->share.cores)
             assert_false(cpus_intersect(&task->use, &b->body.task[0].use));
@@ -260,7 +260,7 @@ static void test_anything(void **state)
 
     srandom(5);
     for (int round = 0; round < 2000; round++) {
-        struct scene scene = {&f->packer, &f->packer.pool, false};
+        struct scene scene = {&f->packer, &f->packer.state->pool, false};
         struct berth_error err;
         struct step *step;
 
@@ -268,8 +268,8 @@ static void test_anything(void **state)
         share_now(f);
         check(f);
         assert_int_equal(place_decide(&scene, NULL, &err), 0);
-        while ((step = TAILQ_FIRST(&f->packer.steps.live)))
-            registry_drop(&f->packer.steps, step);
+        while ((step = TAILQ_FIRST(&f->packer.steps->live)))
+            registry_drop(f->packer.steps, step);
     }
 }
 
@@ -291,8 +291,8 @@ static void test_pipeline(void **state)
     fixture_paper(f);
     a = fixture_run(f, 1, "0-1", NULL);
     assert_cpus(&a->place.cpus, "0-1");
-    f->packer.wake = wake;
-    f->packer.wake_arg = &woken_s;
+    f->packer.wake.call = wake;
+    f->packer.wake.arg = &woken_s;
     b = fixture_run(f, 2, "0-1", NULL);
     assert_true(woken_s > 0 && woken_s <= 1000.5 && woken_s != 1000);
     fixture_forget(f);
@@ -309,8 +309,8 @@ static void test_pipeline(void **state)
     assert_int_equal(journal_start(&f->packer, b, NULL), 0);
     fixture_restart(f);
     assert_int_equal(pipeline_resume(&f->packer, NULL), 0);
-    a = registry_find(&f->packer.steps, (struct wire_step_id){1, 0});
-    b = registry_find(&f->packer.steps, (struct wire_step_id){2, 0});
+    a = registry_find(f->packer.steps, (struct wire_step_id){1, 0});
+    b = registry_find(f->packer.steps, (struct wire_step_id){2, 0});
     assert_cpus(&a->place.cpus, "0");
     assert_cpus(&b->place.cpus, "1");
     fixture_end(f, 2, 0);

@@ -55,7 +55,7 @@ static void counted(struct fixture *f, const struct alone *is, bool co_run)
 
     profile_sample_init(&sample);
     profile_key_tag(sample.key, is->tag);
-    snprintf(sample.machine, sizeof(sample.machine), "%s", f->packer.machine_type);
+    snprintf(sample.machine, sizeof(sample.machine), "%s", f->packer.world.machine_type);
     snprintf(sample.source, sizeof(sample.source), "replay");
     sample.co_run = co_run;
     sample.windows = sample.seconds = 100;
@@ -105,8 +105,8 @@ static struct fixture *open_with(enum conf_share share, double later)
     strcat(f->conf.allow, ",adapt,faithful");
     fixture_paper(f);
     fixture_restart(f);
-    rootfs_close(&f->packer.root);
-    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
+    rootfs_close(&f->packer.world.root);
+    assert_int_equal(rootfs_open(&f->packer.world.root, f->dir, NULL), 0);
     fixture_busy(f, NULL);
     counted(f, &light, false);
     counted(f, &heavy, false);
@@ -241,7 +241,7 @@ static void test_limits(void **state)
     struct fixture *f = *state;
     struct step *a, *b;
 
-    f->packer.conf.adapt_light_mpa = 0.09;
+    f->packer.world.conf.adapt_light_mpa = 0.09;
     a = run(f, 1, 0, "light", false);
     b = run(f, 2, 0, "light", false);
     assert_true(a->share.adapt.faithful && b->share.adapt.faithful && b->share.adapt.interleave);

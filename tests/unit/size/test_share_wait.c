@@ -62,7 +62,7 @@ static void test_newcomer_beside_parts(void **state)
     assert_int_equal(c->share.others, 2);
     assert_int_equal(c->share.cores, 0);
     assert_int_equal(a->share.changes + b->share.changes, 2);
-    registry_drop(&f->packer.steps, c); /* it was a short one */
+    registry_drop(f->packer.steps, c); /* it was a short one */
     share_now(f);
     assert_int_equal(a->share.changes + b->share.changes, 2);
 }
@@ -109,7 +109,7 @@ static void test_due(void **state)
     struct fixture *f = *state;
     struct step *a, *b;
 
-    f->packer.conf.first_window_ms = 1000000;
+    f->packer.world.conf.first_window_ms = 1000000;
     put(f, 7, 0, "4-5"); /* young, and alone */
     share_now(f);
     assert_true(share_due(&f->packer) < 0);

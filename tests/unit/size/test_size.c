@@ -233,8 +233,8 @@ static void test_hardware_threads(void **state)
     fixture_machine(f, 1, 4, saturates);
     fixture_timed(f, "stream", 100000, 2e9);
     assert_use(ask(f, (struct ask){OF("stream", "0-7")}), 0, "0-3");
-    assert_int_equal(TAILQ_FIRST(&f->packer.steps.live)->size.given, 2);
-    assert_int_equal(TAILQ_FIRST(&f->packer.steps.live)->size.threads, 4);
+    assert_int_equal(TAILQ_FIRST(&f->packer.steps->live)->size.given, 2);
+    assert_int_equal(TAILQ_FIRST(&f->packer.steps->live)->size.threads, 4);
     fixture_close(f);
 }
 

@@ -240,7 +240,7 @@ static void test_load(void **state)
                 "NuCore: the fewest cores with the greatest bandwidth, beside 1 that is "
                 "not sized");
     assert_said(step, false, "NuCore: the fewest cores with the greatest bandwidth");
-    f->packer.private_data = true;
+    f->packer.world.private_data = true;
     assert_false(explains(f, step, step->request.uid, "not sized"));
     assert_true(explains(f, step, 0, "beside 1 that is not sized"));
     assert_int_equal(step->size.given, 2);
@@ -295,7 +295,7 @@ static void test_doubt_is_no_loss(void **state)
         struct step *step;
 
         for (size_t i = 0; i < NODES; i++)
-            f->packer.machine->node[i].alpha.spread = doubts[k];
+            f->packer.world.machine->node[i].alpha.spread = doubts[k];
         step = run(f, 1, 0, "0-3", "a", true);
         step->body.task[0].sized = cpus_of("0-2");
         size_node(&f->packer, NULL);
@@ -313,14 +313,14 @@ static void test_in_the_next_turn(void **state)
 
     store(f, "a", "[0,6,10,10,10]");
     a = run(f, 1, 0, "0-1", "a", true);
-    f->packer.size_together_s = -1;
+    f->packer.state->size_together_s = -1;
     b = run(f, 2, 0, "2-3", "a", true);
     assert_int_equal(a->size.given, 2);
     assert_int_equal(b->size.given, 1);
-    assert_true(f->packer.size_later);
+    assert_true(f->packer.state->size_later);
     assert_true(size_turn(&f->packer));
     assert_int_equal(a->size.given, 1);
-    assert_false(f->packer.size_later);
+    assert_false(f->packer.state->size_later);
     assert_false(size_turn(&f->packer));
 }
 

@@ -262,7 +262,7 @@ static void put(struct fixture *f, uint32_t uid, const char *tag, struct profile
     char key[PROFILE_KEY_MAX];
 
     profile_key_tag(key, tag);
-    snprintf(demand.machine, sizeof(demand.machine), "%s", f->packer.machine_type);
+    snprintf(demand.machine, sizeof(demand.machine), "%s", f->packer.world.machine_type);
     if (profiles_open(&store, f->conf.profile_db, true, &err) < 0 ||
         profiles_put_demand(store, uid, key, &demand, &err) < 0)
         fail_msg("%s", err.text);

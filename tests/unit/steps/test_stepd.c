@@ -45,10 +45,10 @@ static struct step *open_scene(struct fixture *f, pid_t *stepd)
     fixture_run(f, 1, "0", "low");
     step = fixture_run(f, 2, "2", "high");
     fixture_exchange(f, 0, 2);
-    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+    assert_stand(&f->packer.state->pool, "2 - 0 - - - - -");
     *stepd = start_stepd();
     step->body.stepd = *stepd;
-    step->body.stepd_started = process_started(&f->packer.root, *stepd);
+    step->body.stepd_started = process_started(&f->packer.world.root, *stepd);
     assert_int_equal(journal_start(&f->packer, step, &err), 0);
     stepd_watch(&f->packer, step);
     return step;
@@ -69,7 +69,7 @@ static int setup(void **state)
 /* Waits as the event loop does, until something is to be done about a slurmstepd. */
 static void wait_for_stepd(struct fixture *f)
 {
-    struct pollfd poll_fd = {.fd = process_watch_fd(f->packer.stepds), .events = POLLIN};
+    struct pollfd poll_fd = {.fd = process_watch_fd(f->packer.state->stepds), .events = POLLIN};
     double due_s = stepd_due(&f->packer);
 
     while (due_s != 0 && poll(&poll_fd, 1, due_s < 0 ? -1 : (int)(due_s * 1000) + 1) == 0)
@@ -78,8 +78,8 @@ static void wait_for_stepd(struct fixture *f)
 
 static void assert_only_first_is_left(struct fixture *f)
 {
-    assert_int_equal(f->packer.steps.nlive, 1);
-    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_int_equal(f->packer.steps->nlive, 1);
+    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
     assert_cpus(&fixture_step(f, 1, 0)->place.cpus, "0");
 }
 
@@ -90,7 +90,7 @@ static void test_killed(void **state)
 
     open_scene(f, &stepd);
     pipeline_stepds(&f->packer);
-    assert_int_equal(f->packer.steps.nlive, 2);
+    assert_int_equal(f->packer.steps->nlive, 2);
     kill_stepd(stepd);
     wait_for_stepd(f);
     pipeline_stepds(&f->packer);
@@ -110,7 +110,7 @@ static void test_told(void **state)
     open_scene(f, &stepd);
     kill_stepd(stepd);
     pipeline_end(&f->packer, &end);
-    assert_int_equal(TAILQ_FIRST(&f->packer.steps.ended)->exit_status, 256);
+    assert_int_equal(TAILQ_FIRST(&f->packer.steps->ended)->exit_status, 256);
     next = fixture_run(f, 2, "2", "high"); /* requeued under the same name */
     pipeline_stepds(&f->packer);
     assert_ptr_equal(fixture_step(f, 2, 0), next);
@@ -128,7 +128,7 @@ static void test_killed_meanwhile(void **state)
     fixture_restart(f);
     kill_stepd(stepd);
     assert_int_equal(pipeline_resume(&f->packer, &err), 0);
-    assert_int_equal(f->packer.steps.nlive, 2);
+    assert_int_equal(f->packer.steps->nlive, 2);
     assert_true(stepd_due(&f->packer) == 0);
     pipeline_observe(&f->packer);
     assert_only_first_is_left(f);
@@ -145,7 +145,7 @@ static void test_killed_later(void **state)
     fixture_restart(f);
     assert_int_equal(pipeline_resume(&f->packer, &err), 0);
     pipeline_stepds(&f->packer);
-    assert_int_equal(f->packer.steps.nlive, 2);
+    assert_int_equal(f->packer.steps->nlive, 2);
     kill_stepd(stepd);
     wait_for_stepd(f);
     pipeline_stepds(&f->packer);

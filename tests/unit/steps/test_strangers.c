@@ -21,9 +21,9 @@ static int open_tree(void **state)
 
     fixture_open_swapped(state);
     f = *state;
-    rootfs_close(&f->packer.root);
-    assert_int_equal(rootfs_open(&f->packer.root, f->dir, NULL), 0);
-    strcpy(f->packer.enforce.cgroup_root, "/cg");
+    rootfs_close(&f->packer.world.root);
+    assert_int_equal(rootfs_open(&f->packer.world.root, f->dir, NULL), 0);
+    strcpy(f->packer.world.enforce->cgroup_root, "/cg");
     f->way.jobs = slurm_jobs_cgroup1;
     for (uint32_t job = 1; job <= 2; job++)
         snprintf(fixture_step(f, job, 0)->body.leaf, sizeof(((struct enforce_step *)0)->leaf),
@@ -62,7 +62,7 @@ static void test_known_steps_are_none(void **state)
     put(f, "job_2/step_extern", "2", 12, "sleep");
     put(f, "job_2/step_batch", "2", 13, "bash");
     assert_false(strangers_read(&f->packer));
-    assert_int_equal(f->packer.strangers.n, 0);
+    assert_int_equal(f->packer.state->strangers.n, 0);
     pipeline_sweep(&f->packer);
     assert_homes(f, false);
 }
@@ -75,16 +75,16 @@ static void test_a_step_that_is_not_registered_gets_its_core_back(void **state)
     put(f, "job_2/step_1", "2", 11, "prog");
     pipeline_sweep(&f->packer);
     assert_homes(f, true);
-    assert_stand(&f->packer.pool, "0 - - - - - - -");
-    assert_int_equal(f->packer.strangers.n, 1);
-    assert_int_equal(f->packer.strangers.stranger[0].uid, 1000);
+    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    assert_int_equal(f->packer.state->strangers.n, 1);
+    assert_int_equal(f->packer.state->strangers.stranger[0].uid, 1000);
     pipeline_sweep(&f->packer);
-    assert_stand(&f->packer.pool, "0 - - - - - - -");
+    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
     snprintf(path, sizeof(path), "%s/" TOP "/job_2/step_1", f->dir);
     assert_int_equal(folder_remove(path), 0);
     pipeline_sweep(&f->packer); /* it has ended */
-    assert_int_equal(f->packer.strangers.n, 0);
-    assert_stand(&f->packer.pool, "0 - 2 - - - - -");
+    assert_int_equal(f->packer.state->strangers.n, 0);
+    assert_stand(&f->packer.state->pool, "0 - 2 - - - - -");
 }
 
 /* What Slurm left of a step, and slurmstepd alone. */
@@ -105,12 +105,12 @@ static void test_an_empty_job_takes_nothing(void **state)
     put(f, "job_99999", "0", 0, "");
     pipeline_sweep(&f->packer);
     assert_homes(f, false);
-    assert_int_equal(f->packer.strangers.n, 0);
+    assert_int_equal(f->packer.state->strangers.n, 0);
     put(f, "job_99999/step_0", "0", 99, "prog");
     pipeline_sweep(&f->packer);
     assert_homes(f, true);
-    assert_int_equal(f->packer.strangers.n, 1);
-    assert_int_equal(f->packer.strangers.stranger[0].id.job, 99999);
+    assert_int_equal(f->packer.state->strangers.n, 1);
+    assert_int_equal(f->packer.state->strangers.stranger[0].id.job, 99999);
 }
 
 /* Its tasks wait for the answer: it is on its way, and nobody is moved twice for it. */
@@ -145,8 +145,8 @@ static void test_strangers_of_each_series(void **unused)
         open_tree(&state);
         f = state;
         slurm_tree_open(&tree, &slurm_series[i]);
-        f->packer.enforce.root = &tree.root;
-        f->packer.enforce.folders = tree.enforce.folders;
+        f->packer.world.enforce->root = &tree.root;
+        f->packer.world.enforce->folders = tree.enforce.folders;
         f->way.jobs = tree.enforce.way->jobs;
         put_job(f, &tree, 1, "0\n", true);
         put_job(f, &tree, 2, "2\n", true);
@@ -156,13 +156,13 @@ static void test_strangers_of_each_series(void **unused)
         put_job(f, &tree, 3, "0\n", false);
         pipeline_sweep(&f->packer);
         assert_homes(f, true);
-        assert_int_equal(f->packer.strangers.n, 1);
-        assert_int_equal(f->packer.strangers.stranger[0].id.job, 3);
+        assert_int_equal(f->packer.state->strangers.n, 1);
+        assert_int_equal(f->packer.state->strangers.stranger[0].id.job, 3);
         slurm_tree_end(&tree, 3);
         pipeline_sweep(&f->packer);
-        assert_int_equal(f->packer.strangers.n, 0);
-        f->packer.enforce.folders = NULL;
-        f->packer.enforce.root = &f->packer.root;
+        assert_int_equal(f->packer.state->strangers.n, 0);
+        f->packer.world.enforce->folders = NULL;
+        f->packer.world.enforce->root = &f->packer.world.root;
         slurm_tree_close(&tree);
         fixture_close(f);
     }
@@ -178,7 +178,7 @@ static void test_a_registration_on_its_way(void **state)
     assert_homes(f, false);
     assert_true(strangers_due(&f->packer) > 0);
     fixture_start(f, fixture_request(2, 1, "2", "2", 1, "low"));
-    assert_int_equal(f->packer.strangers.n, 0);
+    assert_int_equal(f->packer.state->strangers.n, 0);
     assert_true(strangers_due(&f->packer) < 0);
 }
 
@@ -190,7 +190,7 @@ static void test_a_name_hides_nobody(void **state)
     put(f, "job_2/step_1", "2", 11, "slurmstepd");
     pipeline_sweep(&f->packer);
     assert_homes(f, false);
-    f->packer.strangers.stranger[0].since_s -= STRANGERS_PATIENCE_S;
+    f->packer.state->strangers.stranger[0].since_s -= STRANGERS_PATIENCE_S;
     pipeline_sweep(&f->packer);
     assert_homes(f, true);
 }
@@ -226,10 +226,10 @@ static void test_a_step_from_before_its_job_opted_in(void **state)
     put(f, "job_3/step_1", "4", 11, "slurmstepd");
     step = fixture_start(f, fixture_request(3, 1, "4", "4", 1, "low"));
     assert_non_null(step);
-    assert_stand(&f->packer.pool, "2 - 0 - 4 - - -"); /* this way finds no folder */
+    assert_stand(&f->packer.state->pool, "2 - 0 - 4 - - -"); /* this way finds no folder */
     strcpy(step->body.leaf, "slurm_here/uid_1000/job_3/step_1");
     fixture_start(f, fixture_request(3, 2, "4", "4", 1, "low"));
-    assert_stand(&f->packer.pool, "2 - 0 - - - - -");
+    assert_stand(&f->packer.state->pool, "2 - 0 - - - - -");
 }
 
 /* The one task of a job that berth looks after is in that state. */
