@@ -103,6 +103,8 @@ static void add_words(struct words *words, const char *value)
             err(2, "out of memory");
         words->word[words->n++] = but ? marked : word;
     }
+    if (but) /* else the words are parts of it */
+        free(text);
 }
 
 static bool yes(const char *value, const char *where)
