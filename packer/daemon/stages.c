@@ -3,6 +3,8 @@
  * is a row here, and a file (CONTRIBUTING.md). */
 #include "packer/daemon/stages.h"
 
+#include <stdio.h>
+
 #include "packer/base/clock.h"
 #include "packer/base/log.h"
 
@@ -89,24 +91,43 @@ void stages_configure(const struct packer *packer)
 
 /* ---- a step ---- */
 
-static void tell(const char *event, const struct stage *stage, struct wire_step_id id)
+/* The rows that an event has come by. */
+struct trail {
+    size_t n;
+    char names[1024];
+};
+
+static void note(struct trail *trail, const struct stage *stage)
 {
-    log_debug("step %u.%u: %s: %s", id.job, id.step, event, stage->name);
+    int n = snprintf(trail->names + trail->n, sizeof(trail->names) - trail->n, "%s%s",
+                     trail->n ? ", " : "", stage->name);
+
+    trail->n += n < (int)(sizeof(trail->names) - trail->n) ? (size_t)n : 0;
+}
+
+static void tell(const char *event, struct wire_step_id id, const struct trail *trail)
+{
+    log_debug("step %u.%u: %s: %s", id.job, id.step, event, trail->names);
 }
 
 void stages_begin(const struct packer *packer, struct step *step)
 {
+    struct trail trail = {.n = 0};
+
     for (size_t i = 0; i < ROWS; i++) {
         if (!table[i]->begin)
             continue;
-        tell("begin", table[i], step->request.id);
+        note(&trail, table[i]);
         table[i]->begin(packer, step);
     }
+    tell("begin", step->request.id, &trail);
 }
 
 /* Adopts by the rows from `first` to before `end`. */
 static void adopt_rows(const struct packer *packer, struct step *step, size_t first, size_t end)
 {
+    struct trail trail = {.n = 0};
+
     for (size_t i = first; i < end; i++) {
         const struct stage *stage = table[i];
         void (*adopt)(const struct packer *, struct step *) =
@@ -114,9 +135,10 @@ static void adopt_rows(const struct packer *packer, struct step *step, size_t fi
 
         if (!adopt)
             continue;
-        tell("adopt", stage, step->request.id);
+        note(&trail, stage);
         adopt(packer, step);
     }
+    tell("adopt", step->request.id, &trail);
 }
 
 /* Returns how many rows tell who a step is and what it was billed. */
@@ -141,32 +163,41 @@ void stages_adopt(const struct packer *packer, struct step *step)
 
 void stages_end(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
+    struct trail trail = {.n = 0};
+
     for (size_t i = ROWS; i-- > 0;) {
         if (!table[i]->end)
             continue;
-        tell("end", table[i], step->request.id);
+        note(&trail, table[i]);
         table[i]->end(packer, step, end);
     }
+    tell("end", step->request.id, &trail);
 }
 
 void stages_gone(const struct packer *packer, struct wire_step_id id)
 {
+    struct trail trail = {.n = 0};
+
     for (size_t i = 0; i < ROWS; i++) {
         if (!table[i]->gone)
             continue;
-        tell("gone", table[i], id);
+        note(&trail, table[i]);
         table[i]->gone(packer, id);
     }
+    tell("gone", id, &trail);
 }
 
 void stages_undo(const struct packer *packer, struct step *step)
 {
+    struct trail trail = {.n = 0};
+
     for (size_t i = ROWS; i-- > 0;) {
         if (!table[i]->undo)
             continue;
-        tell("undo", table[i], step->request.id);
+        note(&trail, table[i]);
         table[i]->undo(packer, step);
     }
+    tell("undo", step->request.id, &trail);
 }
 
 /* ---- a turn ---- */
@@ -183,10 +214,10 @@ static double next_due(const struct packer *packer)
 
 double stages_turn(const struct packer *packer)
 {
-    struct turn turn = {.steps_changed = packer->state->steps_changed};
+    struct turn turn = {.steps_changed = packer->steps->changed};
     double began_s = clock_s();
 
-    packer->state->steps_changed = false;
+    packer->steps->changed = false;
     for (size_t i = 0; i < ROWS; i++) {
         if (table[i]->unhurried && clock_s() - began_s > packer->world.turn_s)
             return 0; /* requests first */

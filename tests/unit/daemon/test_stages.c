@@ -95,10 +95,21 @@ static int divert_log(int *log)
     return was;
 }
 
+/* Takes in what the log has of an event: "EVENT: STAGE, STAGE, ..". */
+static void take_event(char *text)
+{
+    char *event = strtok(text, ":\n"), *name;
+
+    for (size_t i = 0; i < EVENTS; i++)
+        if (event && strcmp(event, event_name[i]) == 0)
+            while ((name = strtok(NULL, ",\n")))
+                snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s%s;", event, name);
+}
+
 static void read_log(int log, int was, uint32_t job)
 {
     FILE *file = fdopen(log, "r");
-    char line[1024], name[32], event[16], wanted[64];
+    char line[2048], wanted[64], *at;
 
     log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);
     assert_true(dup2(was, STDERR_FILENO) >= 0);
@@ -106,12 +117,9 @@ static void read_log(int log, int was, uint32_t job)
     snprintf(wanted, sizeof(wanted), "step %u.0: ", job);
     told[0] = '\0';
     rewind(file);
-    while (fgets(line, sizeof(line), file)) {
-        const char *at = strstr(line, wanted);
-
-        if (at && sscanf(at + strlen(wanted), "%15[a-z]: %31[a-z' ]", event, name) == 2)
-            snprintf(told + strlen(told), sizeof(told) - strlen(told), "%s %s;", event, name);
-    }
+    while (fgets(line, sizeof(line), file))
+        if ((at = strstr(line, wanted)))
+            take_event(at + strlen(wanted));
     fclose(file);
 }
 
