@@ -382,7 +382,7 @@ int bill_interval(const struct packer *packer, const struct energy_reading *read
 
     if (make_room(bill, packer->steps->nlive) < 0)
         return -1;
-    cpus_andnot(&in.online, &packer->state->offline);
+    cpus_andnot(&in.online, &packer->world.enforce->offline);
     n = list_steps(packer, bill);
     for (size_t s = 0; s < n; s++)
         take_step(bill, &in, bill->step[s], &bill->part[s * bill->packages]);

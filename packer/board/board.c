@@ -292,7 +292,7 @@ void board_open(const struct packer *packer)
     if (packer->state->board)
         return;
     log_error("blackboard: %s; going on without", err.text);
-    snprintf(packer->state->board_why, sizeof(packer->state->board_why), "%.255s", err.text);
+    lacks_note(packer, LACK_BOARD, err.text);
 }
 
 void board_close(struct board *board)

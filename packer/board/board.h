@@ -24,7 +24,7 @@ struct board;
 #define BOARD_CPU_MOST 0.005 /* of a core */
 
 /* Makes packer->state->board where berth.conf wants it; what is in its way is logged and in
- * packer->state->board_why. */
+ * lacks_why(packer, LACK_BOARD). */
 void board_open(const struct packer *packer);
 
 /* Ends the thread, and tells readers that nothing more comes; NULL is fine. */

@@ -18,6 +18,7 @@
 
 #include "packer/base/nearest.h"
 #include "packer/conf/admit_names.h"
+#include "packer/conf/conf.h"
 #include "packer/serve/client.h"
 #include "packer/daemon/identify.h"
 #include "packer/daemon/notify.h"
@@ -26,6 +27,8 @@
 #include "packer/daemon/pipeline.h"
 #include "packer/daemon/privileges.h"
 #include "packer/daemon/requests.h"
+#include "packer/enforce/folder_watch.h"
+#include "packer/enforce/job_watch.h"
 #include "packer/serve/server.h"
 #include "packer/system/urgency.h"
 #include "packer/identity/asker.h"
@@ -34,6 +37,7 @@
 #include "packer/observe/probe.h"
 #include "packer/reuse/sampler.h"
 #include "packer/steps/pool_marker.h"
+#include "packer/system/process_watch.h"
 
 enum {
     ON_TERM,
@@ -280,13 +284,11 @@ static void show_metrics(struct daemon *daemon)
 
     if (metrics_http_open(&daemon->metrics, daemon->base, &daemon->packer, &err) < 0) {
         log_error("metrics: %s; going on without", err.text);
-        snprintf(daemon->packer.state->metrics_why, sizeof(daemon->packer.state->metrics_why),
-                 "%.255s", err.text);
+        lacks_note(&daemon->packer, LACK_METRICS, err.text);
     }
     if (metrics_textfile_open(&daemon->textfile, daemon->base, &daemon->packer, &err) < 0) {
         log_error("%s; going on without the text file", err.text);
-        snprintf(daemon->packer.state->textfile_why, sizeof(daemon->packer.state->textfile_why),
-                 "%.255s", err.text);
+        lacks_note(&daemon->packer, LACK_TEXTFILE, err.text);
     }
 }
 

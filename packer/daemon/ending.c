@@ -8,7 +8,7 @@ void step_over(const struct packer *packer, struct step *step, const struct wire
 {
     struct wire_step_id id = step->request.id;
 
-    packer->state->steps_changed = true;
+    packer->steps->changed = true;
     step_ends(step, end);
     stages_end(packer, step, end);
     registry_end(packer->steps, step);

@@ -19,6 +19,10 @@
 #include "packer/settle/settler.h"
 #include "packer/system/prefetchers.h"
 #include "enum_table.h"
+#include "packer/conf/conf.h"
+#include "packer/counters/counters.h"
+#include "packer/steps/registers.h"
+#include "packer/system/process_watch.h"
 
 const char *const TABLE(feature_state_name, FEATURE_STATES) = {
     ROW(FEATURE_ON) = "on",
@@ -47,10 +51,10 @@ static void placement(const struct packer *packer, struct feature *feature)
 {
     const struct enforce_way *way = packer->world.enforce->way;
 
-    if (way->touches && packer->state->refused.in_a_row > 0)
+    if (way->touches && packer->state->tally->refused.in_a_row > 0)
         set(feature, FEATURE_ABSENT,
             "the last %llu steps were left where Slurm put them: the log says why",
-            (unsigned long long)packer->state->refused.in_a_row);
+            (unsigned long long)packer->state->tally->refused.in_a_row);
     else if (way->touches)
         set(feature, FEATURE_ON, "steps are moved (%s)", way->name);
     else
@@ -87,7 +91,7 @@ static void thermal(const struct packer *packer, struct feature *feature)
     if (packer->world.conf.thermal == CONF_OFF)
         set(feature, FEATURE_OFF, "thermal=off");
     else if (!packer->state->thermal)
-        set(feature, FEATURE_ABSENT, "%s", packer->state->thermal_why);
+        set(feature, FEATURE_ABSENT, "%s", lacks_why(packer, LACK_THERMAL));
     else
         set(feature, FEATURE_ON, "steps leave cores that are too hot: %zu of %zu have a sensor",
             temperatures_count(packer->state->temperatures), packer->world.topo->cores);
@@ -183,8 +187,8 @@ static void prefetch(const struct packer *packer, struct feature *feature)
 
     if (!text_lists(packer->world.conf.allow, "prefetch"))
         set(feature, FEATURE_OFF, "berth.conf does not allow it");
-    else if (!packer->state->prefetchers)
-        set(feature, FEATURE_ABSENT, "%s", packer->state->prefetchers_why);
+    else if (!packer->state->registers->prefetchers)
+        set(feature, FEATURE_ABSENT, "%s", lacks_why(packer, LACK_PREFETCHERS));
     else if (prefetchers_get(&packer->world.devices, cpu, &value, &err) < 0)
         set(feature, FEATURE_ABSENT, "%.250s", err.text);
     else
@@ -227,7 +231,7 @@ static void blackboard(const struct packer *packer, struct feature *feature)
     if (packer->world.conf.blackboard == CONF_OFF)
         set(feature, FEATURE_OFF, "blackboard=off");
     else if (!packer->state->board)
-        set(feature, FEATURE_ABSENT, "%s", packer->state->board_why);
+        set(feature, FEATURE_ABSENT, "%s", lacks_why(packer, LACK_BOARD));
     else
         set(feature, board_say(packer->state->board, say) ? FEATURE_ON : FEATURE_ABSENT, "%s", say);
 }
@@ -254,12 +258,12 @@ static void shown(const char *where, const char *why, struct feature *feature)
 
 static void metrics(const struct packer *packer, struct feature *feature)
 {
-    shown(packer->world.conf.metrics, packer->state->metrics_why, feature);
+    shown(packer->world.conf.metrics, lacks_why(packer, LACK_METRICS), feature);
 }
 
 static void textfile(const struct packer *packer, struct feature *feature)
 {
-    shown(packer->world.conf.metrics_textfile, packer->state->textfile_why, feature);
+    shown(packer->world.conf.metrics_textfile, lacks_why(packer, LACK_TEXTFILE), feature);
 }
 
 static void admin_comment(const struct packer *packer, struct feature *feature)

@@ -315,7 +315,7 @@ void identify_look(const struct packer *packer)
     struct folders folders = {.packer = packer};
 
     if (packer->world.enforce->way->jobs) {
-        packer->world.enforce->way->jobs(packer->world.enforce, packer->state->node, add_folder,
+        packer->world.enforce->way->jobs(packer->world.enforce, packer->steps->node, add_folder,
                                          &folders);
         known_jobs_looked(packer->state->jobs, folders.job, folders.n);
         free(folders.job);

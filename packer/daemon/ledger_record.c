@@ -29,7 +29,7 @@
 /* The node, as Slurm calls it. */
 static const char *node_of(const struct packer *packer, const struct step *step)
 {
-    return step->request.node[0] ? step->request.node : packer->state->node;
+    return step->request.node[0] ? step->request.node : packer->steps->node;
 }
 
 /* What Slurm says of the job, where it has said so by now. */
@@ -242,7 +242,7 @@ void ledger_record_identify(const struct packer *packer, const struct known_job 
 
     if (!packer->state->ledger || !job->until) /* no step has ended: there is no record of it */
         return;
-    snprintf(identity.node, sizeof(identity.node), "%s", packer->state->node);
+    snprintf(identity.node, sizeof(identity.node), "%s", packer->steps->node);
     ledger_identify(packer->state->ledger, &identity, NULL); /* says itself what is wrong */
     ledger_record_settle(packer, job);
 }

@@ -109,10 +109,8 @@ static int open_world(struct packer *packer, struct berth_error *err)
         return -1;
     snprintf(packer->world.enforce->tree, sizeof(packer->world.enforce->tree), "%s",
              conf->cgroup_name);
-    if (pool_init(&packer->state->pool, packer->world.topo->cores) < 0)
+    if (pool_init(packer->state->pool, packer->world.topo->cores) < 0)
         return berth_no_memory(err);
-    packer->state->counters_node = (struct counters_node){
-        &packer->world.root, packer->world.topo, packer->world.enforce, &packer->world.conf};
     machine_type(packer->world.topo, &packer->world.root, packer->world.machine_type,
                  sizeof(packer->world.machine_type));
     read_machine(packer);
@@ -122,9 +120,6 @@ static int open_world(struct packer *packer, struct berth_error *err)
 /* How long berthd may take for what. Tests on slow machines have it take longer. */
 static void set_patience(struct packer *packer)
 {
-    packer->state->size_patience_s = 0.01;
-    packer->state->size_together_s = 0.0005;
-    packer->state->size_unhurried_s = 0.04; /* a launch that comes just then is answered in time */
     packer->world.turn_s = 0.005;
     packer->world.end_patience_s = 2;
 }
@@ -148,7 +143,7 @@ void packer_close(struct packer *packer)
 {
     stages_close(packer);
     registry_free(packer->steps);
-    pool_free(&packer->state->pool);
+    pool_free(packer->state->pool);
     enforce_close(packer->world.enforce);
     if (packer->world.root.fd >= 0)
         rootfs_close(&packer->world.root);

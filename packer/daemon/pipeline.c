@@ -7,6 +7,7 @@
 
 #include "packer/bill/bill.h"
 #include "packer/conf/admit_names.h"
+#include "packer/conf/conf.h"
 #include "packer/conf/private_data.h"
 #include "packer/daemon/answer.h"
 #include "packer/daemon/ending.h"
@@ -19,6 +20,7 @@
 #include "packer/enact/offline.h"
 #include "packer/enact/rearrange.h"
 #include "packer/enact/release.h"
+#include "packer/enforce/job_watch.h"
 #include "packer/inside/inside.h"
 #include "packer/observe/probe.h"
 #include "packer/reuse/sampler.h"
@@ -28,6 +30,7 @@
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
 #include "packer/steps/stepd.h"
+#include "packer/steps/strangers.h"
 
 /* ---- a step starts ---- */
 
@@ -63,10 +66,11 @@ static void count_refused(const struct packer *packer, struct wire_step_id id, c
     static struct log_limit limit;
     char name[WIRE_STEP_NAME_MAX];
 
-    packer->state->refused.n++;
-    snprintf(packer->state->refused.why, sizeof(packer->state->refused.why), "%s", why);
+    packer->state->tally->refused.n++;
+    snprintf(packer->state->tally->refused.why, sizeof(packer->state->tally->refused.why), "%s",
+             why);
     wire_step_name(id, name);
-    if (packer->state->refused.in_a_row++ == 0)
+    if (packer->state->tally->refused.in_a_row++ == 0)
         log_limited(&limit, LOG_LEVEL_WARN,
                     "step %s is left where Slurm put it: %s (berthctl status counts the next ones)",
                     name, why);
@@ -93,8 +97,8 @@ void pipeline_start(const struct packer *packer, struct wire_register *request,
         answer_refuse(answer, "the step has ended");
         return;
     }
-    packer->state->registrations++;
-    packer->state->steps_changed = true;
+    packer->state->tally->registrations++;
+    packer->steps->changed = true;
     /* Registered twice, or requeued under the same id before its end was heard of: */
     forget(packer, id);
     step = add_step(packer, request, &err);
@@ -103,7 +107,7 @@ void pipeline_start(const struct packer *packer, struct wire_register *request,
         refused(packer, id, err.text);
         return;
     }
-    packer->state->refused.in_a_row = 0;
+    packer->state->tally->refused.in_a_row = 0;
     stages_begin(packer, step);
     answer_fill(packer, step, answer);
     if (size_due(packer))
@@ -316,7 +320,7 @@ void pipeline_undo(const struct packer *packer)
     enforce_close(packer->world.enforce);
     enforce_pace(packer->world.enforce, ENFORCE_ALL, 0);
     bill_keep(packer);
-    pool_reset(&packer->state->pool);
+    pool_reset(packer->state->pool);
     if (journal_stand(packer, packer->pool, &err) < 0)
         log_error("%s", err.text);
     TAILQ_FOREACH(step, &packer->steps->live, link) stages_undo(packer, step);

@@ -19,11 +19,13 @@
 #include "packer/place/isolation.h"
 #include "packer/place/reason.h"
 #include "packer/place/threads.h"
+#include "packer/profiles/profiles.h"
 #include "packer/size/cores.h"
 #include "packer/size/judge.h"
 #include "packer/size/size.h"
 #include "packer/size/traffic.h"
 #include "packer/steps/program.h"
+#include "packer/steps/strangers.h"
 
 /* The step's predicted slowdown, what that rests on, and how sure it is. */
 static void add_knowledge(struct json_object *object, const struct step *step)
@@ -77,7 +79,7 @@ struct json_object *render_node(const struct packer *packer)
 
     pool_cpus(packer, &pool);
     idle_cpus(packer, &idle);
-    json_add_text(node, "name", packer->state->node[0] ? packer->state->node : NULL);
+    json_add_text(node, "name", packer->steps->node[0] ? packer->steps->node : NULL);
     json_add_text(node, "berth", PACKAGE_VERSION);
     json_add_text(node, "topology", packer->world.topo->name);
     json_add_u64(node, "packages", packer->world.topo->packages);
@@ -97,11 +99,11 @@ struct json_object *render_node(const struct packer *packer)
     json_add(node, "devices", render_devices(packer));
     json_add_u64(node, "history", packer->world.conf.history);
     json_add_double(node, "uptime_s", clock_s() - packer->world.started_mono_s);
-    json_add_u64(node, "registrations", packer->state->registrations);
-    json_add_u64(node, "moves", packer->state->moves);
-    json_add_u64(node, "failures", packer->state->failures);
-    json_add_u64(node, "refused", packer->state->refused.n);
-    json_add_u64(node, "refused_in_a_row", packer->state->refused.in_a_row);
+    json_add_u64(node, "registrations", packer->state->tally->registrations);
+    json_add_u64(node, "moves", packer->state->tally->moves);
+    json_add_u64(node, "failures", packer->state->tally->failures);
+    json_add_u64(node, "refused", packer->state->tally->refused.n);
+    json_add_u64(node, "refused_in_a_row", packer->state->tally->refused.in_a_row);
     return node;
 }
 
@@ -129,9 +131,9 @@ static struct json_object *render_strangers(const struct packer *packer, const s
                                             uid_t viewer)
 {
     struct json_object *list = json_object_new_array();
+    const struct stranger *stranger;
 
-    for (size_t i = 0; i < packer->state->strangers.n; i++) {
-        const struct stranger *stranger = &packer->state->strangers.stranger[i];
+    for (size_t i = 0; (stranger = strangers_at(packer, i)); i++) {
         struct json_object *object;
 
         if (!stranger->counts || (cpus && !cpus_intersect(cpus, &stranger->cpus)))
@@ -166,7 +168,8 @@ struct json_object *render_node_to(const struct packer *packer, uid_t viewer)
     json_add(node, "strangers", render_strangers(packer, NULL, viewer));
     /* it names a step */
     json_add_text(node, "refused_why",
-                  viewer == 0 && packer->state->refused.n ? packer->state->refused.why : NULL);
+                  viewer == 0 && packer->state->tally->refused.n ? packer->state->tally->refused.why
+                                                                 : NULL);
     for (size_t i = 0; hides(packer, viewer) && i < sizeof(of_others) / sizeof(of_others[0]); i++)
         json_add(node, of_others[i], NULL);
     return node;

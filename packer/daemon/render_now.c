@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "packer/base/json.h"
+#include "packer/machine/devices.h"
 #include "packer/place/forecast.h"
 #include "packer/place/near.h"
 #include "packer/steps/step_counts.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "packer/base/clock.h"
+#include "packer/counters/counters.h"
 #include "packer/daemon/ending.h"
 #include "packer/daemon/identify.h"
 #include "packer/enact/rearrange.h"
@@ -76,7 +77,7 @@ void sweep_steps(const struct packer *packer, double patience_s)
     struct step *step = TAILQ_FIRST(&packer->steps->live), *next;
     struct berth_error err;
 
-    if (packer->state->stale &&
+    if (journal_is_stale(packer) &&
         journal_compact(packer, true, &err) < 0) /* before anything is changed */
         log_error("%s", err.text);
     for (; step; step = next) {
@@ -90,6 +91,6 @@ void sweep_steps(const struct packer *packer, double patience_s)
     rearrange_room(packer); /* for whom Slurm put beside a job of the pool, too */
     sweep_folders(packer, true);
     identify_look(packer);
-    if (journal_compact(packer, packer->state->stale, &err) < 0)
+    if (journal_compact(packer, false, &err) < 0)
         log_error("%s", err.text);
 }

@@ -13,7 +13,7 @@ static void add_amount(double amount[2], double value)
         amount[value < 0] += fabs(value);
 }
 
-static void add_slowdown(struct packer_slowdown *slowdown, double value, double core_s)
+static void add_slowdown(struct tally_slowdown *slowdown, double value, double core_s)
 {
     if (!isfinite(value) || !(value > -1) || !(core_s > 0))
         return;
@@ -23,7 +23,7 @@ static void add_slowdown(struct packer_slowdown *slowdown, double value, double 
 
 void tally_step(const struct packer *packer, const struct ledger_record *record)
 {
-    struct packer_tally *tally = &packer->state->tally;
+    struct tally *tally = packer->state->tally;
     double core_s = record->elapsed_s * (double)record->cores_given, gain_s, gain_j;
     enum benefit_kind kind;
     bool known;
@@ -52,5 +52,5 @@ void tally_failed_open(const struct packer *packer, const struct step *step, enu
     const struct wire_options *options = &step->request.options;
 
     if (options->mode != WIRE_MODE_OFF && !options->require) /* that one was not started */
-        packer->state->tally.failed_open[how]++;
+        packer->state->tally->failed_open[how]++;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "packer/base/text.h"
+#include "packer/counters/counters.h"
 #include "packer/inside/inside.h"
 #include "packer/place/bound.h"
 #include "packer/place/isolation.h"

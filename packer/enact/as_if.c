@@ -17,22 +17,22 @@ static bool any_in(const struct packer *packer, enum step_state state)
 
 void as_if_close(const struct packer *packer)
 {
-    pool_free(&packer->state->as_if);
-    packer->state->as_if = (struct pool){0};
+    pool_free(packer->state->as_if);
+    *packer->state->as_if = (struct pool){0};
 }
 
 bool as_if_sync(const struct packer *packer)
 {
-    struct scene scene = {packer, &packer->state->as_if, true};
+    struct scene scene = {packer, packer->state->as_if, true};
 
     if (!any_in(packer, STEP_OBSERVED)) {
         as_if_close(packer);
         return false;
     }
-    if (!packer->state->as_if.stand || any_in(packer, STEP_PLACED)) {
+    if (!packer->state->as_if->stand || any_in(packer, STEP_PLACED)) {
         as_if_close(packer);
-        if (pool_copy(&packer->state->as_if, packer->pool) < 0) {
-            packer->state->as_if = (struct pool){0};
+        if (pool_copy(packer->state->as_if, packer->pool) < 0) {
+            *packer->state->as_if = (struct pool){0};
             return false;
         }
     }
@@ -45,12 +45,12 @@ static void describe(const struct packer *packer)
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->state == STEP_OBSERVED)
-        place_describe(packer, &packer->state->as_if, step);
+        place_describe(packer, packer->state->as_if, step);
 }
 
 void as_if_place(const struct packer *packer, const struct step *step)
 {
-    struct scene scene = {packer, &packer->state->as_if, true};
+    struct scene scene = {packer, packer->state->as_if, true};
     struct berth_error err;
 
     if (!as_if_sync(packer))
@@ -62,6 +62,6 @@ void as_if_place(const struct packer *packer, const struct step *step)
 void as_if_stand(const struct packer *packer, struct pool *next)
 {
     as_if_close(packer);
-    packer->state->as_if = *next;
+    *packer->state->as_if = *next;
     describe(packer);
 }

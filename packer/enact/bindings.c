@@ -4,9 +4,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "packer/base/log.h"
 #include "packer/enact/binders.h"
+#include "packer/enact/bindings_impl.h"
 #include "packer/enact/care.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/stage.h"
@@ -198,7 +200,7 @@ static bool on_their_way(const struct packer *packer, struct step *step)
 {
     const struct wire_step_id id = step->request.id;
 
-    if (packer->world.enforce->anew || packer->state->interrupted) {
+    if (packer->world.enforce->anew || journal_interrupted(packer)) {
         keep_living(packer, &step->body.masks);
         step->body.wide = true;
         return true;
@@ -360,9 +362,9 @@ bool bindings_turn(const struct packer *packer)
     struct step *step;
     bool left = false;
 
-    if (window_of(packer, packer->state->bindings_s) == window_of(packer, now_s))
+    if (window_of(packer, packer->state->bindings->looked_s) == window_of(packer, now_s))
         return false;
-    packer->state->bindings_s = now_s;
+    packer->state->bindings->looked_s = now_s;
     TAILQ_FOREACH(step, &packer->steps->live, link)
     if (is_watched(packer, step) && !on_their_way(packer, step))
         left = look(packer, step) || left;
@@ -385,4 +387,21 @@ static void look_turn(const struct packer *packer, struct turn *turn)
     turn->places |= bindings_turn(packer);
 }
 
-const struct stage bindings_stage = {.name = "bindings", .turn = look_turn, .due = bindings_due};
+static int open_bindings(const struct packer *packer, struct berth_error *err)
+{
+    packer->state->bindings = calloc(1, sizeof(*packer->state->bindings));
+    return packer->state->bindings ? 0 : berth_no_memory(err);
+}
+
+static void close_bindings(const struct packer *packer)
+{
+    free(packer->state->bindings);
+}
+
+const struct stage bindings_stage = {
+    .name = "bindings",
+    .open = open_bindings,
+    .close = close_bindings,
+    .turn = look_turn,
+    .due = bindings_due,
+};

@@ -239,7 +239,7 @@ static void count_move(const struct packer *packer, struct step *step)
     step->enacted.lately = step_moved_lately(step, now_s) + 1;
     step->enacted.moved_s = now_s;
     step->enacted.moves++;
-    packer->state->moves++;
+    packer->state->tally->moves++;
 }
 
 /* A step that cannot be made to stand where it shall is put back; berth's say over it ends. */
@@ -249,7 +249,7 @@ static void put_back(const struct packer *packer, struct step *step, const struc
 
     wire_step_name(step->request.id, name);
     log_warn("step %s cannot be moved, put back: %s", name, err->text);
-    packer->state->failures++;
+    packer->state->tally->failures++;
     snprintf(reason, sizeof(reason), "put back: %.370s", err->text);
     step_leave(packer, step, STEP_FAILED, reason);
     enact_restore(packer, step);
@@ -352,10 +352,7 @@ static void settle_begin(const struct packer *packer)
 {
     struct berth_error err;
 
-    if (packer->state->settling || !packer->world.enforce->way->touches)
-        return;
-    packer->state->settling = true;
-    if (journal_settle(packer, &err) < 0)
+    if (packer->world.enforce->way->touches && journal_settle(packer, true, &err) < 0)
         log_error("%s", err.text);
 }
 
@@ -364,10 +361,9 @@ static void settle_end(const struct packer *packer)
 {
     struct berth_error err;
 
-    if (!packer->state->settling || packer->state->interrupted || packer->world.enforce->later)
+    if (journal_interrupted(packer) || packer->world.enforce->later)
         return;
-    packer->state->settling = false;
-    if (journal_settle(packer, &err) < 0)
+    if (journal_settle(packer, false, &err) < 0)
         log_error("%s", err.text);
 }
 
@@ -446,8 +442,9 @@ static size_t change_all(const struct packer *packer, const struct concern *conc
 {
     size_t failed;
 
-    packer->world.enforce->anew = concern->all && packer->state->interrupted;
-    packer->state->interrupted &= !concern->all;
+    packer->world.enforce->anew = concern->all && journal_interrupted(packer);
+    if (concern->all)
+        journal_resumed(packer);
     failed = move_all(packer, concern);
     packer->world.enforce->anew = false;
     return failed;
@@ -471,8 +468,8 @@ long enact_change(const struct packer *packer, struct pool *next, const struct s
         }
         log_error("%s", err->text);
     }
-    pool_free(&packer->state->pool);
-    packer->state->pool = *next;
+    pool_free(packer->state->pool);
+    *packer->state->pool = *next;
     return (long)(left + change_all(packer, &concern));
 }
 

@@ -7,7 +7,9 @@
 
 #include "packer/base/log.h"
 #include "packer/enforce/folder_watch.h"
+#include "packer/enforce/job_watch.h"
 #include "packer/steps/stage.h"
+#include "packer/steps/strangers.h"
 
 void folders_watch(const struct packer *packer, const struct step *step)
 {

@@ -3,7 +3,7 @@ libpacker_la_SOURCES += \
 	packer/enact/arrange.c \
 	packer/enact/as_if.c packer/enact/as_if.h \
 	packer/enact/binders.c packer/enact/binders.h \
-	packer/enact/bindings.c packer/enact/bindings.h \
+	packer/enact/bindings.c packer/enact/bindings.h packer/enact/bindings_impl.h \
 	packer/enact/care.c packer/enact/care.h \
 	packer/enact/enact.c packer/enact/enact.h \
 	packer/enact/folders.c packer/enact/folders.h \

@@ -14,8 +14,8 @@ bool offline_set(const struct packer *packer, const struct cpus *online)
     for (size_t core = 0; core < packer->world.topo->cores; core++)
         cpus_or(&offline, &packer->world.topo->core[core].cpus);
     cpus_andnot(&offline, online);
-    changed = !cpus_equal(&offline, &packer->state->offline);
-    packer->state->offline = offline;
+    changed = !cpus_equal(&offline, &packer->world.enforce->offline);
+    packer->world.enforce->offline = offline;
     return changed;
 }
 
@@ -29,7 +29,7 @@ bool offline_read(const struct packer *packer)
             0 ||
         !offline_set(packer, &online))
         return false;
-    cpus_format(&packer->state->offline, off, sizeof(off));
+    cpus_format(&packer->world.enforce->offline, off, sizeof(off));
     log_warn("CPUs that are off: %s", off[0] ? off : "none any more");
     return true;
 }
@@ -43,7 +43,7 @@ void offline_leave(const struct packer *packer)
         struct cpus off = step->body.step_home;
         char reason[64];
 
-        cpus_and(&off, &packer->state->offline);
+        cpus_and(&off, &packer->world.enforce->offline);
         if (cpus_empty(&off))
             continue;
         step->binder.blind = true; /* the kernel has narrowed the masks of its threads */
@@ -69,13 +69,13 @@ void offline_rest(const struct packer *packer, const struct enforce_step *step,
 {
     struct cpus on = step->step_home;
 
-    cpus_andnot(&on, &packer->state->offline);
+    cpus_andnot(&on, &packer->world.enforce->offline);
     *rest = *step;
     rest->task = task;
-    without(&rest->step_home, &packer->state->offline);
+    without(&rest->step_home, &packer->world.enforce->offline);
     for (size_t i = 0; i < step->ntasks; i++) {
         task[i] = step->task[i];
-        cpus_andnot(&task[i].home, &packer->state->offline);
+        cpus_andnot(&task[i].home, &packer->world.enforce->offline);
         if (cpus_empty(&task[i].home)) /* its neighbours' in the step, then */
             task[i].home = cpus_empty(&on) ? step->task[i].home : on;
     }

@@ -220,7 +220,7 @@ static void watch_begin(const struct packer *packer, struct pool *next, uint64_t
                         const struct weighed *weighed)
 {
     struct watch *watch = &packer->state->replace->watch;
-    struct scene now = {packer, &packer->state->pool, false}, then = {packer, next, false};
+    struct scene now = {packer, packer->state->pool, false}, then = {packer, next, false};
 
     watch_end(watch);
     watch->step = calloc(packer->steps->nlive + 1, sizeof(*watch->step));
@@ -429,7 +429,7 @@ static void decide(const struct packer *packer, const struct dio_rules *rules)
 {
     struct dio *dio = &packer->state->replace->dio;
     struct place_terms terms = terms_of(packer);
-    struct scene now = {packer, &packer->state->pool, false};
+    struct scene now = {packer, packer->state->pool, false};
     struct dio_proposal proposal;
     struct weighed weighed;
     struct berth_error err;
@@ -447,7 +447,7 @@ static void decide(const struct packer *packer, const struct dio_rules *rules)
         pool_free(&next);
         return;
     }
-    packer->state->decisions++;
+    packer->state->tally->decisions++;
     proposal = (struct dio_proposal){.id = id_of(&next),
                                      .gain = weighed.gain,
                                      .cost_s = weighed.cost_s,
@@ -473,13 +473,13 @@ static void decide_as_if(const struct packer *packer, const struct dio_rules *ru
     struct weighed weighed;
     struct berth_error err;
     struct pool next;
-    struct scene scene = {packer, &next, true}, now = {packer, &packer->state->as_if, true};
+    struct scene scene = {packer, &next, true}, now = {packer, packer->state->as_if, true};
     bool pays;
 
-    if (!as_if_sync(packer) || pool_copy(&next, &packer->state->as_if) < 0)
+    if (!as_if_sync(packer) || pool_copy(&next, packer->state->as_if) < 0)
         return;
     if (weigh_decide(&now, &scene, &terms, &weighed, &err) < 0 ||
-        same_pool(&next, &packer->state->as_if)) {
+        same_pool(&next, packer->state->as_if)) {
         pool_free(&next);
         return;
     }

@@ -48,7 +48,7 @@ void thermal_open(const struct packer *packer)
             return;
         berth_no_memory(&err);
     }
-    snprintf(packer->state->thermal_why, sizeof(packer->state->thermal_why), "%.255s", err.text);
+    lacks_note(packer, LACK_THERMAL, err.text);
     log_warn("thermal: %s; nobody leaves a hot core", err.text);
 }
 
@@ -176,7 +176,7 @@ static void look(const struct packer *packer, struct view *view, double now_s)
                                       thermal->moved_s[i] > 0 &&
                                           now_s - thermal->moved_s[i] < THERMAL_EVERY_S};
         if (!pool_has(packer->pool, i) ||
-            cpus_intersect(&packer->world.topo->core[i].cpus, &packer->state->offline))
+            cpus_intersect(&packer->world.topo->core[i].cpus, &packer->world.enforce->offline))
             core->who = THERMAL_TAKEN;
     }
 }

@@ -17,7 +17,7 @@
 struct thermal;
 
 /* Opens packer->state->thermal, and the sensors, packer->state->temperatures, where berth.conf
- * wants it; packer->state->thermal_why says why there is none. */
+ * wants it; lacks_why(packer, LACK_THERMAL) says why there is none. */
 void thermal_open(const struct packer *packer);
 void thermal_close(const struct packer *packer);
 

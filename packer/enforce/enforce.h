@@ -141,8 +141,9 @@ struct enforce {
     char cgroup_root[256]; /* e.g. "/sys/fs/cgroup" */
     char tree[64]; /* cgroup1: berth's own cpuset below the root; "berth" after enforce_open */
     bool rebinds;  /* this kernel locks a process's memory map to move it between cpusets */
-    bool anew;     /* threads are set, though their step's cgroups stand and they are inside */
-    bool paced;    /* this turn may look at so many more threads, until CLOCK_MONOTONIC says: */
+    struct cpus offline; /* CPUs that are off (enact/offline.h) */
+    bool anew;  /* threads are set, though their step's cgroups stand and they are inside */
+    bool paced; /* this turn may look at so many more threads, until CLOCK_MONOTONIC says: */
     size_t looks;
     double until_s;
     struct enforce_settling *later; /* steps whose threads wait for their turn */

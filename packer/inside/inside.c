@@ -9,11 +9,13 @@
 
 #include "packer/base/clock.h"
 #include "packer/base/log.h"
+#include "packer/counters/counters.h"
 #include "packer/inside/deal.h"
 #include "packer/inside/policy.h"
 #include "packer/inside/prefetch_cores.h"
 #include "packer/observe/window.h"
 #include "packer/steps/effect.h"
+#include "packer/steps/registers.h"
 #include "packer/steps/stage.h"
 
 static bool asks(const struct step *step)
@@ -394,7 +396,7 @@ static void close_steps(const struct packer *packer)
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps->live, link) inside_close(packer, step);
-    registers_free(&packer->state->registers);
+    registers_free(packer->state->registers);
 }
 
 static void end_inside(const struct packer *packer, struct step *step, const struct wire_end *end)

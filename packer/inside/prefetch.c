@@ -12,6 +12,8 @@
 #include "packer/inside/policy.h"
 #include "packer/inside/prefetch_cores.h"
 #include "enum_table.h"
+#include "packer/counters/counters.h"
+#include "packer/steps/registers.h"
 
 #define COUNTED (1u << COUNTER_INSTRUCTIONS | 1u << COUNTER_CPU_NS)
 
@@ -27,7 +29,7 @@ static bool is_auto(const struct step *step)
 
 static const char *lacks(const struct packer *packer)
 {
-    return packer->state->prefetchers ? NULL : packer->state->prefetchers_why;
+    return packer->state->registers->prefetchers ? NULL : lacks_why(packer, LACK_PREFETCHERS);
 }
 
 static const char *refuse(const struct packer *packer, const struct step *step)

@@ -6,15 +6,16 @@
 
 #include "packer/base/log.h"
 #include "packer/steps/journal.h"
+#include "packer/steps/registers.h"
+#include "packer/steps/strangers.h"
 #include "packer/system/prefetchers.h"
 
 void prefetch_open(const struct packer *packer)
 {
     struct berth_error err;
 
-    if (prefetchers_find(&packer->world.devices, &packer->state->prefetchers, &err) < 0)
-        snprintf(packer->state->prefetchers_why, sizeof(packer->state->prefetchers_why), "%.255s",
-                 err.text);
+    if (prefetchers_find(&packer->world.devices, &packer->state->registers->prefetchers, &err) < 0)
+        lacks_note(packer, LACK_PREFETCHERS, err.text);
 }
 
 /* ---- whose cores ---- */
@@ -74,7 +75,7 @@ static bool is_berths(const struct core_register *core, uint64_t value)
 
 bool prefetch_is(const struct packer *packer, const struct step *step, enum prefetch_want want)
 {
-    const struct registers *registers = &packer->state->registers;
+    const struct registers *registers = packer->state->registers;
     size_t held = 0;
     struct cpus own;
 
@@ -119,12 +120,12 @@ static int give_back(const struct packer *packer, const struct core_register *co
  * Returns whether the journal is to forget it, too. */
 static bool drop(const struct packer *packer, size_t i)
 {
-    struct core_register *core = &packer->state->registers.core[i];
+    struct core_register *core = &packer->state->registers->core[i];
     bool changed = core->changed;
     struct berth_error err;
 
     if (give_back(packer, core, &err) == 0) {
-        registers_drop(&packer->state->registers, core);
+        registers_drop(packer->state->registers, core);
         return changed;
     }
     core->owner = 0;
@@ -143,8 +144,8 @@ static void drop_all(const struct packer *packer,
     struct berth_error err;
     bool told = false;
 
-    for (size_t i = packer->state->registers.n; i-- > 0;)
-        if (whose(packer, &packer->state->registers.core[i], step))
+    for (size_t i = packer->state->registers->n; i-- > 0;)
+        if (whose(packer, &packer->state->registers->core[i], step))
             told |= drop(packer, i);
     if (told && journal_registers(packer, &err) < 0)
         log_error("%s", err.text);
@@ -186,7 +187,7 @@ void prefetch_settle(const struct packer *packer)
 static int take(const struct packer *packer, const struct step *step, uint32_t cpu,
                 struct berth_error *err)
 {
-    struct core_register *core = registers_find(&packer->state->registers, cpu);
+    struct core_register *core = registers_find(packer->state->registers, cpu);
     uint64_t now;
 
     if (core && core->owner == step->serial)
@@ -195,11 +196,11 @@ static int take(const struct packer *packer, const struct step *step, uint32_t c
         return berth_error_set(err, "CPU %u: its prefetchers are not given back yet", cpu);
     if (prefetchers_get(&packer->world.devices, cpu, &now, err) < 0)
         return -1;
-    core = registers_add(&packer->state->registers, cpu);
+    core = registers_add(packer->state->registers, cpu);
     if (!core)
         return berth_no_memory(err);
     core->was = core->holds = now;
-    core->mask = packer->state->prefetchers;
+    core->mask = packer->state->registers->prefetchers;
     core->owner = step->serial;
     return 0;
 }
@@ -208,7 +209,7 @@ static int take(const struct packer *packer, const struct step *step, uint32_t c
 static int announce(const struct packer *packer, const struct step *step, enum prefetch_want want,
                     struct berth_error *err)
 {
-    struct registers *registers = &packer->state->registers;
+    struct registers *registers = packer->state->registers;
     bool more = false;
 
     for (size_t i = 0; i < registers->n; i++) {
@@ -245,7 +246,7 @@ static int put(const struct packer *packer, struct core_register *core, enum pre
 int prefetch_set(const struct packer *packer, const struct step *step, enum prefetch_want want,
                  struct berth_error *err)
 {
-    struct registers *registers = &packer->state->registers;
+    struct registers *registers = packer->state->registers;
     struct cpus own;
 
     prefetch_settle(packer);
@@ -268,8 +269,8 @@ size_t prefetch_switched(const struct packer *packer, const struct step *step)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < packer->state->registers.n; i++) {
-        const struct core_register *core = &packer->state->registers.core[i];
+    for (size_t i = 0; i < packer->state->registers->n; i++) {
+        const struct core_register *core = &packer->state->registers->core[i];
 
         n += core->owner == step->serial && core->holds != core->was;
     }

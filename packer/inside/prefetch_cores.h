@@ -14,7 +14,8 @@
 
 enum prefetch_want { PREFETCH_LEAVE, PREFETCH_SWITCH_ON, PREFETCH_SWITCH_OFF };
 
-/* Finds out whether this machine's prefetchers can be switched: packer->state->prefetchers. */
+/* Finds out whether this machine's prefetchers can be switched:
+ * packer->state->registers->prefetchers. */
 void prefetch_open(const struct packer *packer);
 
 /* Finds the cores, by their first hardware threads, that the step has to itself. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "packer/counters/counters.h"
+#include "packer/machine/topo.h"
 #include "packer/metrics/node.h"
 #include "packer/steps/step_counts.h"
 

@@ -14,6 +14,8 @@
 #include "packer/energy/temperatures.h"
 #include "packer/ledger/ledger.h"
 #include "enum_table.h"
+#include "packer/conf/conf.h"
+#include "packer/counters/counters.h"
 
 /* A sample without labels. */
 static void add(struct metrics_text *text, enum metrics_id id, double value)
@@ -45,7 +47,7 @@ static void add_info(const struct packer *packer, struct metrics_text *text)
 {
     char counters[64];
     const struct metrics_label label[] = {
-        {"node", packer->state->node},
+        {"node", packer->steps->node},
         {"version", PACKAGE_VERSION},
         {"topology", packer->world.topo->name},
         {"enforcement", packer->world.enforce->way->name},
@@ -93,15 +95,14 @@ static void add_gains(struct metrics_text *text, enum metrics_id id, const doubl
         }
 }
 
-static void add_slowdowns(struct metrics_text *text, enum metrics_id id,
-                          const struct packer_tally *tally)
+static void add_slowdowns(struct metrics_text *text, enum metrics_id id, const struct tally *tally)
 {
     static const char *const by[] = {"slurm_predicted", "berth_predicted", "measured"};
 
     for (size_t kind = 0; kind < 2; kind++)
         for (size_t i = 0; i < 3; i++) {
             const struct metrics_label label[] = {{"steps", steps_word[kind]}, {"by", by[i]}};
-            const struct packer_slowdown *slowdown = &tally->slowdown[kind][i];
+            const struct tally_slowdown *slowdown = &tally->slowdown[kind][i];
 
             metrics_text_add(text, &metrics_family[id], label, 2,
                              id == METRICS_SLOWDOWN ? slowdown->sum : slowdown->core_s);
@@ -113,7 +114,7 @@ static void add_benefit(const struct packer *packer, struct metrics_text *text)
     static const char *const TABLE(why, PACKER_MISSED) = {ROW(PACKER_LATE) = "late",
                                                           ROW(PACKER_UNHEARD) = "unheard"};
     TABLE_COMPLETE(why);
-    const struct packer_tally *tally = &packer->state->tally;
+    const struct tally *tally = packer->state->tally;
 
     for (size_t i = 0; i < PACKER_MISSED; i++) {
         const struct metrics_label label = {"why", why[i]};
@@ -165,10 +166,10 @@ void metrics_node(const struct packer *packer, struct metrics_text *text)
     add_states(packer, text);
     add(text, METRICS_CORES, (double)packer->world.topo->cores);
     add(text, METRICS_POOL_CORES, (double)pool_count(packer->pool));
-    add(text, METRICS_REGISTRATIONS, (double)packer->state->registrations);
-    add(text, METRICS_DECISIONS, (double)packer->state->decisions);
-    add(text, METRICS_MOVES, (double)packer->state->moves);
-    add(text, METRICS_FAILURES, (double)packer->state->failures);
+    add(text, METRICS_REGISTRATIONS, (double)packer->state->tally->registrations);
+    add(text, METRICS_DECISIONS, (double)packer->state->tally->decisions);
+    add(text, METRICS_MOVES, (double)packer->state->tally->moves);
+    add(text, METRICS_FAILURES, (double)packer->state->tally->failures);
     add_benefit(packer, text);
     add_own(packer, text);
     if (packer->state->ledger)

@@ -11,6 +11,7 @@
 #ifndef BERTH_METRICS_NODE_H
 #define BERTH_METRICS_NODE_H
 
+#include "packer/counters/counters.h"
 #include "packer/fact/fact.h"
 #include "packer/metrics/text.h"
 #include "packer/steps/packer.h"

@@ -7,6 +7,7 @@
 
 #include "packer/base/clock.h"
 #include "packer/bill/bill.h"
+#include "packer/counters/counters.h"
 #include "packer/figures/figures.h"
 #include "packer/metrics/node.h"
 #include "packer/observe/window.h"

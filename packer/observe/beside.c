@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "packer/base/array.h"
+#include "packer/machine/topo.h"
 #include "packer/observe/window.h"
+#include "packer/steps/pairs.h"
 #include "packer/steps/step_counts.h"
 
 #define IDLE 0.05 /* cores: less is nothing */

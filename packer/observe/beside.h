@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "packer/steps/packer.h"
+#include "packer/steps/pairs.h"
 
 struct beside;
 struct windows;

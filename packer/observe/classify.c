@@ -102,7 +102,7 @@ static enum step_rung rung_of(const struct step *step, bool others_known)
 static void know(const struct packer *packer, struct step *step, bool others_known)
 {
     const struct program *program =
-        step->program == PROGRAM_NONE ? NULL : &packer->state->programs.program[step->program];
+        step->program == PROGRAM_NONE ? NULL : &packer->steps->programs.program[step->program];
     struct step_knowledge *knowledge = &step->knowledge;
 
     knowledge->model = rung_of(step, others_known);

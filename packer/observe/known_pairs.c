@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "packer/profiles/profiles.h"
+#include "packer/steps/pairs.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stage.h"
 
@@ -20,7 +22,7 @@ struct loading {
  * which is asked for, or for one that runs now. */
 static size_t number_of(const struct loading *loading, uint32_t uid, const char *key)
 {
-    struct programs *programs = &loading->packer->state->programs;
+    struct programs *programs = &loading->packer->steps->programs;
     size_t number = PROGRAM_NONE;
 
     if (uid == PROFILE_EVERYBODY && loading->program != PROGRAM_NONE)
@@ -59,8 +61,8 @@ static int load(const struct profile_pair *row, void *arg)
 
     if (pair_of(loading, row, &pair) < 0)
         return 0;
-    pairs_put(&loading->packer->state->pairs, &pair);
-    program = &loading->packer->state->programs.program[pair.self.program];
+    pairs_put(&loading->packer->steps->pairs, &pair);
+    program = &loading->packer->steps->programs.program[pair.self.program];
     program->windows += pair.windows;
     if (row->uid == program->uid)
         program->asked = true;
@@ -80,8 +82,8 @@ static void load_pairs(const struct packer *packer, size_t program, enum profile
     char key[PROFILE_KEY_MAX];
 
     if (program != PROGRAM_NONE) {
-        query.uid = packer->state->programs.program[program].uid;
-        snprintf(key, sizeof(key), "%s", packer->state->programs.program[program].key);
+        query.uid = packer->steps->programs.program[program].uid;
+        snprintf(key, sizeof(key), "%s", packer->steps->programs.program[program].key);
         query.key = key;
     }
     if (profiles_each_pair(packer->state->profiles, &query, load, &loading, &err) < 0)
@@ -99,11 +101,11 @@ void known_pairs_begin(const struct packer *packer, struct step *step)
 
     if (step->program == PROGRAM_NONE)
         return;
-    program = &packer->state->programs.program[step->program];
+    program = &packer->steps->programs.program[step->program];
     if (!program->asked_root) {
         program->asked_root = true;
         load_pairs(packer, step->program, PROFILE_PAIRS_ROOT, KNOWN_PAIRS_OF_ONE);
-        program = &packer->state->programs.program[step->program]; /* more programs may have come */
+        program = &packer->steps->programs.program[step->program]; /* more programs may have come */
     }
     if (program->asked || program->uid == PROFILE_EVERYBODY)
         return;
@@ -122,7 +124,7 @@ static int open_pairs(const struct packer *packer, struct berth_error *err)
 
 static void free_pairs(const struct packer *packer)
 {
-    pairs_free(&packer->state->pairs);
+    pairs_free(&packer->steps->pairs);
 }
 
 const struct stage pairs_stage = {

@@ -8,7 +8,7 @@
 #include "packer/steps/packer.h"
 
 /* Takes what the profile store knows of users' pairs on machines of this type, the newest
- * KNOWN_PAIRS_MAX of them, into packer->state->pairs. */
+ * KNOWN_PAIRS_MAX of them, into packer->steps->pairs. */
 #define KNOWN_PAIRS_MAX 1024
 void known_pairs_open(const struct packer *packer);
 

@@ -14,14 +14,16 @@
 #include "packer/probe/probe.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stage.h"
+#include "packer/steps/step_counts.h"
 
 void probing_open(const struct packer *packer)
 {
+    struct counters_node node = step_counts_node(packer);
     struct berth_error err;
 
     if (packer->world.conf.probe != CONF_ON)
         return;
-    if (probe_open(&packer->state->probe, &packer->state->counters_node, &err) < 0)
+    if (probe_open(&packer->state->probe, &node, &err) < 0)
         log_warn("no interference probe: %s", err.text);
 }
 
@@ -95,7 +97,6 @@ static void end_probe(const struct packer *packer)
     struct probe_result result;
     struct berth_error err;
 
-    packer->state->probing = false;
     if (probe_end(packer->state->probe, &result, &err) < 0) {
         log_debug("probe: %s", err.text);
         return;
@@ -145,11 +146,10 @@ struct probing_wait probing_turn(const struct packer *packer)
 
     if (!packer->state->probe)
         return (struct probing_wait){-1, -1};
-    if (packer->state->probing)
+    if (probe_at_work(packer->state->probe))
         end_probe(packer);
     else
         fd = begin_probe(packer);
-    packer->state->probing = fd >= 0;
     if (fd >= 0)
         return (struct probing_wait){fd, 2 * (double)packer->world.conf.probe_time_ms / 1000};
     return (struct probing_wait){-1, probe_wait_s(packer->state->probe, clock_s())};

@@ -7,13 +7,14 @@
 
 static int open_sampler(const struct packer *packer, struct berth_error *unused)
 {
+    struct counters_node node = step_counts_node(packer);
     char say[COUNTERS_SAY];
     struct berth_error err;
 
     (void)unused;
     if (packer->world.conf.reuse_sampling != CONF_ON)
         return 0;
-    if (reuse_sampler_open(&packer->state->reuse, &packer->state->counters_node, say, &err) == 0)
+    if (reuse_sampler_open(&packer->state->reuse, &node, say, &err) == 0)
         log_info("reuse sampling: %s", say);
     else
         log_warn("no reuse sampling: %s", err.text);

@@ -10,6 +10,8 @@
 #include "packer/base/array.h"
 #include "packer/observe/beside.h"
 #include "packer/observe/learn.h"
+#include "packer/profiles/profiles.h"
+#include "packer/steps/pairs.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
@@ -168,12 +170,12 @@ static bool measure(const struct step *step, const struct set *set, const struct
 
 static void tell(const struct packer *packer, const struct step *step, struct set *set)
 {
-    struct program *program = &packer->state->programs.program[step->program];
+    struct program *program = &packer->steps->programs.program[step->program];
     struct pair pair;
 
     if (!measure(step, set, &set->fresh, &pair))
         return;
-    pairs_put(&packer->state->pairs, &pair);
+    pairs_put(&packer->steps->pairs, &pair);
     program->windows += pair.windows;
     set->told += set->fresh.n;
     set->fresh = (struct rate){0};
@@ -184,7 +186,7 @@ static void save(const struct packer *packer, const struct step *step, struct se
 {
     struct profile_pair row = {
         .machine = packer->world.machine_type, .runs = !set->counted, .measured_at = time(NULL)};
-    const struct program *program = packer->state->programs.program;
+    const struct program *program = packer->steps->programs.program;
     struct pair pair;
 
     if (!learn_wanted(packer) || !measure(step, set, &set->unsaved, &pair))

@@ -14,7 +14,7 @@
  *     predictions of its slowdowns (step->slowdown, else step->place) come to. What that teaches is
  * by which of them it suffers more than predicted, not by how much in all; its error says so.
  *
- * What is measured goes to packer->state->pairs, for the next decision: with the first window, and
+ * What is measured goes to packer->steps->pairs, for the next decision: with the first window, and
  * again each time that there are twice as many; and to the profile store at the step's end, when it
  * has not been beside these neighbours for long, and every five minutes. */
 #ifndef BERTH_OBSERVE_SLOWDOWN_H

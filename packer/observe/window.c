@@ -259,7 +259,7 @@ static bool is_over(const struct step *step, double now_s)
 
 struct windows window_turn(const struct packer *packer)
 {
-    struct windows windows = {.turn = ++packer->state->window_turns};
+    struct windows windows = {.turn = ++packer->state->tally->turns};
     struct cpu_busy *busy = NULL;
     double now_s = clock_s();
     bool read = false;
@@ -319,9 +319,10 @@ bool window_last(const struct step *step, struct counters_sample *sample)
 
 static int open_counters(const struct packer *packer, struct berth_error *err)
 {
+    struct counters_node node = step_counts_node(packer);
     struct counters_about about;
 
-    if (counters_open(&packer->state->counters, &packer->state->counters_node, err) < 0)
+    if (counters_open(&packer->state->counters, &node, err) < 0)
         return -1;
     for (size_t i = 0; counters_about(packer->state->counters, i, &about); i++)
         log_line(about.used ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG, "counters: %s: %s", about.name,

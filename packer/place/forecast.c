@@ -14,6 +14,8 @@
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 #include "enum_table.h"
+#include "packer/machine/topo.h"
+#include "packer/steps/pairs.h"
 
 #define NO_NUMBER                                                                                  \
     (EVIDENCE_PROGRAMS_MAX - 1) /* of a program without a key: nothing is said of it */
@@ -313,8 +315,8 @@ static void observe(struct forecast *forecast, const struct pair *pair)
 /* Forgets what was measured of programs whose numbers others have now. */
 static void check_numbers(struct forecast *forecast, const struct packer *packer)
 {
-    for (size_t i = 0; i < packer->state->programs.n; i++) {
-        uint64_t born = packer->state->programs.program[i].born;
+    for (size_t i = 0; i < packer->steps->programs.n; i++) {
+        uint64_t born = packer->steps->programs.program[i].born;
 
         if (forecast->born[i] && forecast->born[i] != born) {
             evidence_forget(forecast->evidence, i, 0);
@@ -333,7 +335,7 @@ bool forecast_learn(const struct packer *packer)
     if (!forecast || forecast->n <= FORECAST_AVERAGE || !forecast->slot[FORECAST_AVERAGE]->studied)
         return false;
     check_numbers(forecast, packer);
-    for (; pairs_take(&packer->state->pairs, &pair); any = true)
+    for (; pairs_take(&packer->steps->pairs, &pair); any = true)
         observe(forecast, &pair);
     forecast->observed = forecast->observed || any;
     if (forecast->unsettled) {
@@ -664,7 +666,7 @@ static void close_forecast(const struct packer *packer)
 
 static void learn_turn(const struct packer *packer, struct turn *turn)
 {
-    if (packer->state->pairs.n == 0)
+    if (packer->steps->pairs.n == 0)
         return;
     forecast_update(packer);
     turn->learnt = forecast_learn(packer);

@@ -282,10 +282,10 @@ void forecast_slowdowns(const struct packer *packer)
 {
     bool known = forecast_update(packer);
     double *now =
-        known ? forecast_steps(&(struct scene){packer, &packer->state->pool, false}) : NULL;
+        known ? forecast_steps(&(struct scene){packer, packer->state->pool, false}) : NULL;
     double *home = known ? home_steps(packer) : NULL, now_s = clock_s();
-    double *as_if = known && packer->state->as_if.stand
-                        ? forecast_steps(&(struct scene){packer, &packer->state->as_if, true})
+    double *as_if = known && packer->state->as_if->stand
+                        ? forecast_steps(&(struct scene){packer, packer->state->as_if, true})
                         : NULL;
     struct step *step;
     size_t i = 0;

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "packer/base/text.h"
+#include "packer/conf/conf.h"
+#include "packer/machine/devices.h"
 #include "packer/steps/stage.h"
 
 void near_read(const struct packer *packer)

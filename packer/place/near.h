@@ -8,6 +8,7 @@
 #ifndef BERTH_PLACE_NEAR_H
 #define BERTH_PLACE_NEAR_H
 
+#include "packer/machine/devices.h"
 #include "packer/place/place.h"
 #include "packer/place/units.h"
 

@@ -28,7 +28,7 @@ static const struct program_threads *known_of(const struct packer *packer, const
 {
     if (step->program == PROGRAM_NONE || step->ended_at)
         return NULL;
-    return &packer->state->programs.program[step->program].threads;
+    return &packer->steps->programs.program[step->program].threads;
 }
 
 /* Returns the part of the program's hits that are on lines of other threads; NAN not known. */
@@ -287,7 +287,7 @@ void threads_learn(const struct packer *packer, const struct step *step, double 
     if (step->program == PROGRAM_NONE || !(far - near > NEAR) || !(near_hits > 0) ||
         !isfinite(far_misses - near_misses))
         return;
-    known = &packer->state->programs.program[step->program].threads;
+    known = &packer->steps->programs.program[step->program].threads;
     shared = fmin(fmax((far_misses - near_misses) / ((far - near) * near_hits), 0), 1);
     known->seen = fmin(known->seen + 1, SEEN_MOST);
     known->shared += (shared - known->shared) / known->seen;
@@ -299,7 +299,7 @@ void threads_regret(const struct packer *packer, const struct step *step)
 
     if (step->program == PROGRAM_NONE)
         return;
-    known = &packer->state->programs.program[step->program].threads;
+    known = &packer->steps->programs.program[step->program].threads;
     if (known->regrets < DOUBLINGS_MAX)
         known->regrets++;
     known->whole_until_s =

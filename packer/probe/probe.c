@@ -366,6 +366,11 @@ int probe_begin(struct probe *probe, double now_s, const struct probe_step *step
     return fd;
 }
 
+bool probe_at_work(const struct probe *probe)
+{
+    return probe->at_work;
+}
+
 int probe_end(struct probe *probe, struct probe_result *result, struct berth_error *err)
 {
     struct probe_child_result report;

@@ -74,6 +74,9 @@ double probe_wait_s(const struct probe *probe, double now_s);
 int probe_begin(struct probe *probe, double now_s, const struct probe_step *step, size_t n,
                 struct berth_error *err);
 
+/* Says whether a probe has begun and not ended. */
+bool probe_at_work(const struct probe *probe);
+
 /* Takes the result. 0 and what it was, for the log; or -1 and err: it gave none. The descriptor is
  * closed. */
 struct probe_result {

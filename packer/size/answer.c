@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* size_answer - see size/answer.h */
 #include "packer/size/answer.h"
+#include "packer/size/size_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -133,9 +134,9 @@ static void ask_all(const struct sizings *all, const struct size_model *model, s
         return;
     bound(all, false, best);
     ask(model,
-        waits           ? packer->state->size_together_s
-        : all->newcomer ? packer->state->size_patience_s
-                        : packer->state->size_unhurried_s,
+        waits           ? packer->state->size->together_s
+        : all->newcomer ? packer->state->size->patience_s
+                        : packer->state->size->unhurried_s,
         best, err);
 }
 
@@ -148,7 +149,7 @@ static enum size_found find(struct sizings *all, const struct size_model *model,
     *proven = (best->is && best->answer.proven) || (observed && anybody_runs(all));
     if (anybody_runs(all) && !(best->is && best->answer.proven && is_kept(all, best))) {
         bound(all, true, kept);
-        ask(model, all->packer->state->size_patience_s, kept, err);
+        ask(model, all->packer->state->size->patience_s, kept, err);
     }
     if (best->is && (!kept->is || is_worth_it(all, model, &kept->answer, &best->answer))) {
         take(all, best);

@@ -14,10 +14,9 @@ enum size_found {
 
 /* Fills in `chosen` of all that the model was asked about. Running steps change only where that
  * saves a core, or makes all together faster by more than the machine profile can tell. A launch
- * waits SIZE_TOGETHER_S for the answer about all, and packer->state->size_patience_s for its own;
- * where nobody waits, packer->state->size_unhurried_s is for all. *proven: no other answer is
- * better; where it is not, and there is a newcomer, all are to be asked again. err: why nothing was
- * found. */
+ * waits together_s of size_impl.h for the answer about all, and patience_s for its own; where
+ * nobody waits, unhurried_s is for all. *proven: no other answer is better; where it is not, and
+ * there is a newcomer, all are to be asked again. err: why nothing was found. */
 enum size_found size_answer_find(struct sizings *all, const struct size_model *model, bool *proven,
                                  struct berth_error *err);
 

@@ -11,6 +11,7 @@
 #include "models/online/verdict.h"
 #include "packer/base/log.h"
 #include "packer/size/sizing.h"
+#include "packer/size/size_impl.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stage.h"
@@ -95,17 +96,17 @@ static void count_freed(struct step *step, double now_s)
 /* Whose refusals are meant; 0: nobody knows the program. */
 static uint64_t owner_of(const struct packer *packer, const struct step *step)
 {
-    return step->program == PROGRAM_NONE ? 0 : packer->state->programs.program[step->program].born;
+    return step->program == PROGRAM_NONE ? 0 : packer->steps->programs.program[step->program].born;
 }
 
 static void remember(const struct packer *packer, const struct step *step,
                      const struct opticore_signature *look)
 {
-    struct size_refusal *at = packer->state->refusal;
+    struct size_refusal *at = packer->state->size->refusal;
 
     for (size_t i = 1; i < SIZE_REFUSALS; i++)
-        if (packer->state->refusal[i].until_s < at->until_s)
-            at = &packer->state->refusal[i];
+        if (packer->state->size->refusal[i].until_s < at->until_s)
+            at = &packer->state->size->refusal[i];
     *at = (struct size_refusal){.owner = owner_of(packer, step),
                                 .serial = step->serial,
                                 .look = *look,
@@ -120,7 +121,7 @@ static bool is_refused(const struct packer *packer, const struct step *step,
     double now_s = clock_s();
 
     for (size_t i = 0; i < SIZE_REFUSALS; i++) {
-        const struct size_refusal *refusal = &packer->state->refusal[i];
+        const struct size_refusal *refusal = &packer->state->size->refusal[i];
 
         if (refusal->until_s > now_s &&
             (refusal->serial == step->serial || (owner && refusal->owner == owner)) &&

@@ -17,7 +17,7 @@ libpacker_la_SOURCES += \
 	packer/size/share.c packer/size/share.h \
 	packer/size/share_adapt.c packer/size/share_adapt.h \
 	packer/size/share_wait.c packer/size/share_wait.h \
-	packer/size/size.c packer/size/size.h \
+	packer/size/size.c packer/size/size.h packer/size/size_impl.h \
 	packer/size/sizing.c packer/size/sizing.h \
 	packer/size/stored.c packer/size/stored.h \
 	packer/size/traffic.c packer/size/traffic.h

@@ -14,6 +14,7 @@
 #include "packer/size/phases.h"
 #include "packer/size/profiling.h"
 #include "packer/size/size.h"
+#include "packer/size/size_impl.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
@@ -72,7 +73,7 @@ static uint64_t owner_of(const struct packer *packer, const struct step *step)
 {
     if (step->program == PROGRAM_NONE)
         return step->serial | UINT64_C(1) << 63;
-    return packer->state->programs.program[step->program].born;
+    return packer->steps->programs.program[step->program].born;
 }
 
 /* Finds the NUMA nodes (indices of the topology) that the step has cores of, and how many. */
@@ -124,7 +125,7 @@ static struct size_loop *follow(const struct packer *packer, struct step *step)
 
     if (shown->run)
         return shown->run;
-    if (!packer->state->phases && !(packer->state->phases = phases_open()))
+    if (!packer->state->size->phases && !(packer->state->size->phases = phases_open()))
         return NULL;
     run = shown->run = calloc(1, sizeof(*run));
     if (!run)
@@ -208,7 +209,7 @@ static void leave_phase(const struct packer *packer, struct size_loop *run, unsi
 
     if (now == run->was)
         return;
-    was = run->was ? phases_get(packer->state->phases, run->owner, run->was) : NULL;
+    was = run->was ? phases_get(packer->state->size->phases, run->owner, run->was) : NULL;
     if (was)
         phase_stayed(was, run->core.began_s - run->was_s);
     run->was = now;
@@ -226,9 +227,9 @@ static void look_up(const struct packer *packer, struct step *step)
     struct cpus nodes;
 
     nodes_of(packer, step, &nodes, count);
-    phase = phases_find(packer->state->phases, run->owner, &seen, &nodes);
+    phase = phases_find(packer->state->size->phases, run->owner, &seen, &nodes);
     if (!phase && !run->core.looked && run->core.phase &&
-        (phase = phases_get(packer->state->phases, run->owner, run->core.phase))) {
+        (phase = phases_get(packer->state->size->phases, run->owner, run->core.phase))) {
         if (opticore_alike(&phase->signature[phase->signatures - 1], &seen))
             phase_looks(phase, &seen);
         else
@@ -328,7 +329,7 @@ static struct size_phase *remember(const struct packer *packer, struct step *ste
     struct cpus nodes;
 
     nodes_of(packer, step, &nodes, count);
-    phase = phases_add(packer->state->phases, run->owner, &run->core.at, &nodes);
+    phase = phases_add(packer->state->size->phases, run->owner, &run->core.at, &nodes);
     if (!phase)
         return NULL;
     phase->traffic = *traffic;
@@ -510,7 +511,7 @@ static bool turn(const struct packer *packer, struct step *step)
     if (run->core.looked && run->core.phase == 0) {
         changed = find_out(packer, step);
     } else if (run->core.looked && run->core.phase != run->applied) {
-        phase = phases_get(packer->state->phases, run->owner, run->core.phase);
+        phase = phases_get(packer->state->size->phases, run->owner, run->core.phase);
         if (phase && is_worth_it(packer, step, phase))
             changed = apply(packer, step, phase);
     }
@@ -570,7 +571,8 @@ static void close_loops(const struct packer *packer)
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps->live, link) loop_end(packer, step);
-    phases_close(packer->state->phases);
+    if (packer->state->size)
+        phases_close(packer->state->size->phases);
 }
 
 const struct stage loop_stage = {

@@ -10,6 +10,7 @@
 #include "models/inside/adapt.h"
 #include "packer/counters/rates.h"
 #include "packer/observe/window.h"
+#include "packer/size/size_impl.h"
 #include "packer/steps/program.h"
 
 #define INTERVAL_S (ADAPT_READINGS * ADAPT_READING_MS / 1e3)
@@ -95,7 +96,7 @@ static struct share_group *find(const struct packer *packer, size_t n, struct st
 {
     struct share_group *group;
 
-    LIST_FOREACH(group, packer->state->share_groups, link)
+    LIST_FOREACH(group, packer->state->size->groups, link)
     {
         if (is_of(group, n, step, cores))
             return group;
@@ -148,7 +149,7 @@ static void enter(const struct packer *packer, struct share_group *group)
     struct adapt_limits limits = limits_of(packer);
     const struct share_group *older;
 
-    LIST_FOREACH(older, packer->state->share_groups, link)
+    LIST_FOREACH(older, packer->state->size->groups, link)
     {
         if (leave(packer, group, older))
             return;
@@ -205,7 +206,7 @@ static struct share_group *make(const struct packer *packer, size_t n, struct st
     for (size_t i = 0; i < n; i++)
         group->serial[i] = step[i]->serial;
     group->why = prepare(packer, group, step);
-    LIST_INSERT_HEAD(packer->state->share_groups, group, link);
+    LIST_INSERT_HEAD(packer->state->size->groups, group, link);
     return group;
 }
 
@@ -215,9 +216,9 @@ void share_adapt_begin(const struct packer *packer)
 {
     struct share_group *group;
 
-    if (!packer->state->share_groups)
+    if (!packer->state->size->groups)
         return;
-    LIST_FOREACH(group, packer->state->share_groups, link) group->met = false;
+    LIST_FOREACH(group, packer->state->size->groups, link) group->met = false;
 }
 
 /* Drops all groups, or those that were not met. */
@@ -225,7 +226,7 @@ static void drop(const struct packer *packer, bool all)
 {
     struct share_group *group, *next;
 
-    for (group = LIST_FIRST(packer->state->share_groups); group; group = next) {
+    for (group = LIST_FIRST(packer->state->size->groups); group; group = next) {
         next = LIST_NEXT(group, link);
         if (group->met && !all)
             continue;
@@ -236,17 +237,17 @@ static void drop(const struct packer *packer, bool all)
 
 void share_adapt_end(const struct packer *packer)
 {
-    if (packer->state->share_groups)
+    if (packer->state->size->groups)
         drop(packer, false);
 }
 
 void share_adapt_free(const struct packer *packer)
 {
-    if (!packer->state->share_groups)
+    if (!packer->state->size || !packer->state->size->groups)
         return;
     drop(packer, true);
-    free(packer->state->share_groups);
-    packer->state->share_groups = NULL;
+    free(packer->state->size->groups);
+    packer->state->size->groups = NULL;
 }
 
 void share_adapt_not(struct step *step, const char *why)
@@ -308,9 +309,9 @@ bool share_adapt_decide(const struct packer *packer, size_t n, struct step *cons
     struct share_group *group = NULL;
     const char *why = "out of memory";
 
-    if (!packer->state->share_groups)
-        packer->state->share_groups = calloc(1, sizeof(*packer->state->share_groups));
-    if (packer->state->share_groups && !(group = find(packer, n, step, cores)))
+    if (!packer->state->size->groups)
+        packer->state->size->groups = calloc(1, sizeof(*packer->state->size->groups));
+    if (packer->state->size->groups && !(group = find(packer, n, step, cores)))
         group = make(packer, n, step, cores);
     if (group) {
         group->met = true;
@@ -424,9 +425,9 @@ bool share_adapt_turn(const struct packer *packer)
     struct share_group *group;
     bool changed = false;
 
-    if (!packer->state->share_groups)
+    if (!packer->state->size->groups)
         return false;
-    LIST_FOREACH(group, packer->state->share_groups, link)
+    LIST_FOREACH(group, packer->state->size->groups, link)
     changed = turn_of(packer, group) || changed;
     return changed;
 }

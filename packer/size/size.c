@@ -15,6 +15,7 @@
 #include "packer/size/judge.h"
 #include "packer/size/stored.h"
 #include "packer/size/traffic.h"
+#include "packer/size/size_impl.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/stage.h"
 
@@ -344,8 +345,8 @@ static bool solve(const struct packer *packer, struct step *newcomer)
         changed |= by_model(&all, model, proven || found == SIZE_FOUND_KEPT);
     if (newcomer && (found == SIZE_FOUND_NOTHING || !is_known(&all, newcomer)))
         by_bounds(&all, &err);
-    packer->state->size_asked = newcomer || proven ? 0 : packer->state->size_asked + 1;
-    packer->state->size_later = !proven && packer->state->size_asked < SIZE_ASKED_MOST;
+    packer->state->size->asked = newcomer || proven ? 0 : packer->state->size->asked + 1;
+    packer->state->size->later = !proven && packer->state->size->asked < SIZE_ASKED_MOST;
     note_moves(&all);
     size_model_free(model);
     sizings_free(&all);
@@ -375,7 +376,7 @@ bool size_due(const struct packer *packer)
     TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->size.asked && !sizing_reason(step) && step->size.moves != step->enacted.moves)
         return true;
-    return packer->state->size_later;
+    return packer->state->size->later;
 }
 
 bool size_turn(const struct packer *packer)
@@ -404,8 +405,28 @@ static void size_later(const struct packer *packer, struct turn *turn)
     turn->places |= size_turn(packer);
 }
 
+static int open_state(const struct packer *packer, struct berth_error *err)
+{
+    struct size_state *size = calloc(1, sizeof(*size));
+
+    if (!size)
+        return berth_no_memory(err);
+    size->patience_s = 0.01;
+    size->together_s = 0.0005;
+    size->unhurried_s = 0.04; /* a launch that comes just then is answered in time */
+    packer->state->size = size;
+    return 0;
+}
+
+static void close_state(const struct packer *packer)
+{
+    free(packer->state->size);
+}
+
 const struct stage size_stage = {
     .name = "size",
+    .open = open_state,
+    .close = close_state,
     .begin = size_step,
     .adopt = keep_size,
     .turn = size_later,

@@ -13,9 +13,18 @@
 #include "packer/base/json_fields.h"
 #include "packer/base/log.h"
 #include "packer/steps/effect.h"
+#include "packer/steps/journal_file.h"
+#include "packer/steps/registers.h"
 #include "packer/steps/stage.h"
 
 #define COMPACT_BYTES (1 << 20)
+
+struct journal {
+    struct journal_file *file;
+    bool stale;       /* it could not be written: to be written anew by the next sweep */
+    bool settling;    /* it says that threads are on their way to their CPUs */
+    bool interrupted; /* it said so when it was read: a berthd was killed before they had them */
+};
 
 /* ---- entries ---- */
 
@@ -36,7 +45,7 @@ static const struct json_field run_fields[] = {
 };
 /* The node as the records have it: there may be no live step that tells. */
 static const struct json_field node_fields[] = {
-    JSON_FIELD(struct states, "node", node, REQUIRED),
+    JSON_FIELD(struct registry, "node", node, REQUIRED),
     JSON_END,
 };
 
@@ -140,7 +149,7 @@ static struct json_object *run_entry(const char *op, const struct packer *packer
     if (!entry)
         return NULL;
     json_write(entry, run_fields, job);
-    json_write(entry, node_fields, packer->state);
+    json_write(entry, node_fields, packer->steps);
     return entry_whole(entry);
 }
 
@@ -267,18 +276,18 @@ static struct json_object *registers_entry(const struct packer *packer)
 
     if (!entry)
         return NULL;
-    json_add(entry, "registers", registers_write(&packer->state->registers));
+    json_add(entry, "registers", registers_write(packer->state->registers));
     return entry_whole(entry);
 }
 
 /* Append an entry and let it go; NULL: it could not be made. */
 static int append(const struct packer *packer, struct json_object *entry, struct berth_error *err)
 {
-    int rc = entry ? journal_file_append(packer->state->journal, entry, err)
+    int rc = entry ? journal_file_append(packer->state->journal->file, entry, err)
                    : berth_error_set(err, "journal: out of memory");
 
     json_object_put(entry);
-    packer->state->stale |= rc < 0;
+    packer->state->journal->stale |= rc < 0;
     return rc;
 }
 
@@ -329,9 +338,24 @@ int journal_told(const struct packer *packer, const struct known_job *job, struc
     return append(packer, run_entry("told", packer, job), err);
 }
 
-int journal_settle(const struct packer *packer, struct berth_error *err)
+int journal_settle(const struct packer *packer, bool on_their_way, struct berth_error *err)
 {
-    return append(packer, plain_entry(packer->state->settling ? "settle" : "settled"), err);
+    struct journal *journal = packer->state->journal;
+
+    if (journal->settling == on_their_way)
+        return 0;
+    journal->settling = on_their_way;
+    return append(packer, plain_entry(on_their_way ? "settle" : "settled"), err);
+}
+
+bool journal_interrupted(const struct packer *packer)
+{
+    return packer->state->journal->interrupted;
+}
+
+void journal_resumed(const struct packer *packer)
+{
+    packer->state->journal->interrupted = false;
 }
 
 int journal_registers(const struct packer *packer, struct berth_error *err)
@@ -368,19 +392,29 @@ static int list_entries(const struct packer *packer, struct json_object **entry,
             whole &= errno != ENOMEM;
     }
     whole &= list_runs(packer, entry, n) == 0;
-    if (packer->state->settling && !(entry[(*n)++] = plain_entry("settle")))
+    if (packer->state->journal->settling && !(entry[(*n)++] = plain_entry("settle")))
         return -1;
-    if (registers_changed(&packer->state->registers) && !(entry[(*n)++] = registers_entry(packer)))
+    if (registers_changed(packer->state->registers) && !(entry[(*n)++] = registers_entry(packer)))
         return -1;
     return (entry[(*n)++] = stand_entry(packer->pool)) && whole ? 0 : -1;
 }
 
 static bool is_there(const struct packer *packer)
 {
-    if (journal_file_is_there(packer->state->journal))
+    if (journal_file_is_there(packer->state->journal->file))
         return true;
     log_warn("somebody has removed the journal: it is written anew");
     return false;
+}
+
+size_t journal_size(const struct packer *packer)
+{
+    return journal_file_size(packer->state->journal->file);
+}
+
+bool journal_is_stale(const struct packer *packer)
+{
+    return packer->state->journal->stale;
 }
 
 int journal_compact(const struct packer *packer, bool now, struct berth_error *err)
@@ -389,19 +423,20 @@ int journal_compact(const struct packer *packer, bool now, struct berth_error *e
     size_t n;
     int rc = -1;
 
-    if (!now && journal_file_size(packer->state->journal) < COMPACT_BYTES && is_there(packer))
+    if (!now && !journal_is_stale(packer) && journal_size(packer) < COMPACT_BYTES &&
+        is_there(packer))
         return 0;
     entry = calloc(packer->steps->nlive + packer->state->jobs->n + 4, sizeof(struct json_object *));
     if (!entry)
         return berth_error_set(err, "journal: out of memory");
     if (list_entries(packer, entry, &n) == 0)
-        rc = journal_file_rewrite(packer->state->journal, n, entry, err);
+        rc = journal_file_rewrite(packer->state->journal->file, n, entry, err);
     else
         berth_error_set(err, "journal: out of memory");
     while (n)
         json_object_put(entry[--n]);
     free(entry);
-    packer->state->stale = rc < 0;
+    packer->state->journal->stale = rc < 0;
     return rc;
 }
 
@@ -601,8 +636,8 @@ static int load_stand(const struct packer *packer, struct json_object *entry,
         log_warn("journal: placement of another topology ignored");
         return 0;
     }
-    pool_free(&packer->state->pool);
-    packer->state->pool = read;
+    pool_free(packer->state->pool);
+    *packer->state->pool = read;
     return 0;
 }
 
@@ -631,7 +666,7 @@ static int load_run(const struct packer *packer, struct json_object *entry, bool
     struct known_job read = {0}, *job;
 
     if (json_read(entry, run_fields, &read, err) < 0 ||
-        json_read(entry, node_fields, packer->state, err) < 0)
+        json_read(entry, node_fields, packer->steps, err) < 0)
         return -1;
     job = known_jobs_again(packer->state->jobs, &read.run);
     if (!job)
@@ -657,7 +692,7 @@ static int load_settle(const struct packer *packer, struct json_object *entry,
                        struct berth_error *err)
 {
     (void)entry, (void)err;
-    packer->state->settling = packer->state->interrupted = true;
+    packer->state->journal->settling = packer->state->journal->interrupted = true;
     return 0;
 }
 
@@ -665,7 +700,7 @@ static int load_settled(const struct packer *packer, struct json_object *entry,
                         struct berth_error *err)
 {
     (void)entry, (void)err;
-    packer->state->settling = packer->state->interrupted = false;
+    packer->state->journal->settling = packer->state->journal->interrupted = false;
     return 0;
 }
 
@@ -682,7 +717,7 @@ static int read_registers(struct registers *registers, struct json_object *entry
 static int load_registers(const struct packer *packer, struct json_object *entry,
                           struct berth_error *err)
 {
-    return read_registers(&packer->state->registers, entry, err);
+    return read_registers(packer->state->registers, entry, err);
 }
 
 struct loading {
@@ -713,7 +748,7 @@ int journal_load(const struct packer *packer, struct berth_error *err)
 {
     struct loading loading = {.packer = packer, .err = err};
 
-    if (journal_file_replay(packer->state->journal, load_entry, &loading, err) < 0)
+    if (journal_file_replay(packer->state->journal->file, load_entry, &loading, err) < 0)
         return -1;
     return loading.rc;
 }
@@ -758,6 +793,28 @@ int journal_set_aside(const struct packer *packer, struct berth_error *err)
 
 /* ---- the stage ---- */
 
+int journal_open(const struct packer *packer, const char *path, struct berth_error *err)
+{
+    struct journal *journal = calloc(1, sizeof(*journal));
+
+    if (!journal)
+        return berth_no_memory(err);
+    if (journal_file_open(&journal->file, path, err) < 0) {
+        free(journal);
+        return -1;
+    }
+    packer->state->journal = journal;
+    return 0;
+}
+
+void journal_close(const struct packer *packer)
+{
+    if (packer->state->journal)
+        journal_file_close(packer->state->journal->file);
+    free(packer->state->journal);
+    packer->state->journal = NULL;
+}
+
 static int open_journal(const struct packer *packer, struct berth_error *err)
 {
     char path[PATH_MAX + 16];
@@ -765,14 +822,7 @@ static int open_journal(const struct packer *packer, struct berth_error *err)
     if (file_folder(packer->world.conf.state_dir, 0755) < 0)
         return berth_error_set(err, "%s: %s", packer->world.conf.state_dir, strerror(errno));
     snprintf(path, sizeof(path), "%s/journal", packer->world.conf.state_dir);
-    return journal_file_open(&packer->state->journal, path, err);
-}
-
-static void close_journal(const struct packer *packer)
-{
-    if (packer->state->journal)
-        journal_file_close(packer->state->journal);
-    packer->state->journal = NULL;
+    return journal_open(packer, path, err);
 }
 
 static void write_end(const struct packer *packer, struct wire_step_id id)
@@ -786,6 +836,6 @@ static void write_end(const struct packer *packer, struct wire_step_id id)
 const struct stage journal_stage = {
     .name = "journal",
     .open = open_journal,
-    .close = close_journal,
+    .close = journal_close,
     .gone = write_end,
 };

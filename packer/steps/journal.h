@@ -28,16 +28,30 @@ int journal_manage(const struct packer *packer, struct berth_error *err);
 int journal_ask(const struct packer *packer, const struct known_job *job, struct berth_error *err);
 int journal_told(const struct packer *packer, const struct known_job *job, struct berth_error *err);
 
-/* That threads are about to be given their CPUs (packer->state->settling), or that all have them.
- */
-int journal_settle(const struct packer *packer, struct berth_error *err);
+/* That threads are about to be given their CPUs, or that all have them; nothing where the journal
+ * says so already. */
+int journal_settle(const struct packer *packer, bool on_their_way, struct berth_error *err);
+
+/* Was a berthd killed while threads were on their way? Until journal_resumed(): all have been given
+ * their CPUs again. */
+bool journal_interrupted(const struct packer *packer);
+void journal_resumed(const struct packer *packer);
 
 /* Which registers may hold what berth has written (packer->state->registers). */
 int journal_registers(const struct packer *packer, struct berth_error *err);
 
-/* Rewrite the journal with what is true now, if it has grown large, somebody has removed it, or
- * `now`.
- */
+/* Opens the file at that path, and closes it. Returns 0, or -1 and err. */
+int journal_open(const struct packer *packer, const char *path, struct berth_error *err);
+void journal_close(const struct packer *packer);
+
+/* Returns its bytes. */
+size_t journal_size(const struct packer *packer);
+
+/* Says whether something could not be written: it is not what is true now. */
+bool journal_is_stale(const struct packer *packer);
+
+/* Rewrite the journal with what is true now, if it has grown large or stale, somebody has removed
+ * it, or `now`. */
 int journal_compact(const struct packer *packer, bool now, struct berth_error *err);
 
 /* Read the journal into the registry and the pool (both empty before), and the

@@ -5,6 +5,7 @@ libpacker_la_SOURCES += \
 	packer/steps/home.c packer/steps/home.h \
 	packer/steps/journal.c packer/steps/journal.h \
 	packer/steps/journal_file.c packer/steps/journal_file.h \
+	packer/steps/lacks.c packer/steps/lacks.h \
 	packer/steps/packer.c packer/steps/packer.h \
 	packer/steps/pairs.c packer/steps/pairs.h \
 	packer/steps/pool.c packer/steps/pool.h \
@@ -19,5 +20,6 @@ libpacker_la_SOURCES += \
 	packer/steps/stand.c packer/steps/stand.h \
 	packer/steps/stepd.c packer/steps/stepd.h \
 	packer/steps/step_counts.c packer/steps/step_counts.h \
+	packer/steps/tally.h \
 	packer/steps/strangers.c packer/steps/strangers.h \
 	packer/steps/walk.c packer/steps/walk.h

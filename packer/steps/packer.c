@@ -5,6 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/steps/registers.h"
+
+static bool make_state(struct states *state)
+{
+    state->pool = calloc(1, sizeof(*state->pool));
+    state->as_if = calloc(1, sizeof(*state->as_if));
+    state->registers = calloc(1, sizeof(*state->registers));
+    state->tally = calloc(1, sizeof(*state->tally));
+    return state->pool && state->as_if && state->registers && state->tally;
+}
+
+static void free_state(struct states *state)
+{
+    lacks_free(state);
+    free(state->pool);
+    free(state->as_if);
+    free(state->registers);
+    free(state->tally);
+    free(state);
+}
+
 int packer_make(struct packer *packer, struct berth_error *err)
 {
     memset(packer, 0, sizeof(*packer));
@@ -12,11 +33,11 @@ int packer_make(struct packer *packer, struct berth_error *err)
     packer->world.enforce = calloc(1, sizeof(*packer->world.enforce));
     packer->steps = calloc(1, sizeof(*packer->steps));
     packer->state = calloc(1, sizeof(*packer->state));
-    if (!packer->world.enforce || !packer->steps || !packer->state) {
+    if (!packer->world.enforce || !packer->steps || !packer->state || !make_state(packer->state)) {
         packer_free(packer);
         return berth_no_memory(err);
     }
-    packer->pool = &packer->state->pool;
+    packer->pool = packer->state->pool;
     return 0;
 }
 
@@ -24,5 +45,6 @@ void packer_free(struct packer *packer)
 {
     free(packer->world.enforce);
     free(packer->steps);
-    free(packer->state);
+    if (packer->state)
+        free_state(packer->state);
 }

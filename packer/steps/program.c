@@ -43,13 +43,13 @@ void program_begin(const struct packer *packer, struct step *step)
     char key[PROFILE_KEY_MAX];
 
     program_key(step, key);
-    step->program = programs_number(&packer->state->programs, step->request.uid, key);
-    programs_use(&packer->state->programs, step->program);
+    step->program = programs_number(&packer->steps->programs, step->request.uid, key);
+    programs_use(&packer->steps->programs, step->program);
 }
 
 void program_end(const struct packer *packer, const struct step *step)
 {
-    programs_leave(&packer->state->programs, step->program);
+    programs_leave(&packer->steps->programs, step->program);
 }
 
 int program_found(const struct packer *packer, struct step *step, const char *exe, const char *hash)
@@ -161,7 +161,7 @@ static void leave_program(const struct packer *packer, struct step *step,
 
 static void free_programs(const struct packer *packer)
 {
-    programs_free(&packer->state->programs);
+    programs_free(&packer->steps->programs);
 }
 
 const struct stage program_stage = {

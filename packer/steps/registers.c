@@ -87,6 +87,8 @@ int registers_read(struct registers *registers, struct json_object *list, struct
     for (size_t i = 0; i < n; i++)
         core[i].left = core[i].changed = true;
     free(registers->core);
-    *registers = (struct registers){.n = n, .room = n + 1, .core = core};
+    registers->core = core;
+    registers->n = n;
+    registers->room = n + 1;
     return 0;
 }

@@ -26,6 +26,7 @@ struct core_register {
 struct registers { /* all zero: none */
     size_t n, room;
     struct core_register *core; /* [n] */
+    uint64_t prefetchers; /* bits of such a register that switch a prefetcher off; 0: none does */
 };
 
 void registers_free(struct registers *registers);

@@ -29,6 +29,7 @@
 #include "packer/enforce/enforce.h"
 #include "packer/memory/mover.h"
 #include "packer/profiles/profiles.h"
+#include "packer/steps/pairs.h"
 #include "packer/steps/programs.h"
 #include "packer/wire/wire.h"
 #include "packer/wire/wire_calls.h"
@@ -468,6 +469,10 @@ struct registry {
     uint64_t serial;                        /* of the newest step */
     LIST_HEAD(step_walks, step_walk) walks; /* under way */
     bool released;                          /* root wants new steps left alone */
+    bool changed;             /* steps, or their tasks, have come or gone: for the next turn */
+    struct programs programs; /* those of the steps, and others that were beside them */
+    struct pairs pairs;       /* slowdowns measured, that no prediction has taken in yet */
+    char node[64];            /* as the last registration called it */
 };
 
 void registry_init(struct registry *registry, size_t history);

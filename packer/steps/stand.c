@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+#include "packer/machine/topo.h"
+#include "packer/steps/strangers.h"
+
 /* ---- CPUs and cores ---- */
 
 /* May the core be exchanged with others while a job holds `cpus`? All its threads must be the
@@ -25,7 +28,8 @@ const char *stand_unfit(const struct packer *packer, const struct enforce_step *
 
             if (core < 0)
                 return "it runs on CPUs that the topology does not know";
-            if (cpus_intersect(&packer->world.topo->core[core].cpus, &packer->state->offline))
+            if (cpus_intersect(&packer->world.topo->core[core].cpus,
+                               &packer->world.enforce->offline))
                 return "one of its cores is switched off";
             if (!core_whole(packer->world.topo, (size_t)core, &body->job_home))
                 return "its job shares a core with another job, or has cores of another kind";
@@ -212,7 +216,7 @@ static int find_members(const struct scene *scene, bool *wanted)
     }
     if (find_others(scene, &homes, false, &others) < 0)
         return -1;
-    cpus_or(&others, &packer->state->offline);
+    cpus_or(&others, &packer->world.enforce->offline);
     mark(packer->world.topo, &others, wanted, false);
     return 0;
 }

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "packer/steps/packer.h"
+
 bool step_counts_rate(const struct step *step, enum rate_id id, double *mean, double *error)
 {
     const struct rate *rate;
@@ -67,4 +69,10 @@ double step_counts_slowdown(const struct step *step, const char **source)
         return NAN;
     *source = by;
     return alone / speed - 1;
+}
+
+struct counters_node step_counts_node(const struct packer *packer)
+{
+    return (struct counters_node){&packer->world.root, packer->world.topo, packer->world.enforce,
+                                  &packer->world.conf};
 }

@@ -7,6 +7,8 @@
 #include "packer/counters/rates.h"
 #include "packer/steps/registry.h"
 
+struct packer;
+
 /* What a run alone says of the program, for models and as what slowdowns are measured against. */
 enum solo_rate { SOLO_SPEED, SOLO_MISSES, SOLO_ACCESSES, SOLO_IPC, SOLO_RATES };
 
@@ -85,5 +87,8 @@ double step_counts_run(const struct step *step, enum rate_id id);
  * it was: *source is then "profile" or "own windows alone". NAN not known: *source is as it was. */
 #define STEP_ALONE_WINDOWS 3
 double step_counts_slowdown(const struct step *step, const char **source);
+
+/* Returns what counters borrow of berthd, for as long as they are open. */
+struct counters_node step_counts_node(const struct packer *packer);
 
 #endif

@@ -15,11 +15,10 @@
 #define FIRST_LOOK_S 0.05    /* at a step: as long as slurmstepd waits for an answer */
 #define FIRST_LOOK_JOB_S 0.005
 
-void strangers_free(struct strangers *strangers)
-{
-    free(strangers->stranger);
-    *strangers = (struct strangers){0};
-}
+struct strangers {
+    size_t n, room;
+    struct stranger *stranger; /* [n] */
+};
 
 /* ---- the list ---- */
 
@@ -34,7 +33,7 @@ static struct stranger *find(struct strangers *strangers, struct wire_step_id id
 /* Returns the one of that name, which is new where there was none; NULL for want of memory. */
 static struct stranger *note(const struct packer *packer, struct wire_step_id id)
 {
-    struct strangers *strangers = &packer->state->strangers;
+    struct strangers *strangers = packer->state->strangers;
     struct stranger *stranger = find(strangers, id);
 
     if (stranger || array_grow(&strangers->stranger, &strangers->room, strangers->n + 1,
@@ -137,7 +136,7 @@ static void visit_step(const struct slurm_job *job, struct wire_step_id id, cons
 {
     struct reading *reading = arg;
     const struct packer *packer = reading->packer;
-    struct stranger *stranger = find(&packer->state->strangers, id);
+    struct stranger *stranger = find(packer->state->strangers, id);
     enum slurm_life life;
     struct cpus cpus;
     bool old;
@@ -192,8 +191,8 @@ static const struct step *any_at(const struct step_index *index, uint32_t job, s
 /* Names the owners of the steps, which are those of their jobs. */
 static void name_owners(const struct packer *packer)
 {
-    for (size_t i = 0; i < packer->state->strangers.n; i++) {
-        struct stranger *stranger = &packer->state->strangers.stranger[i];
+    for (size_t i = 0; i < packer->state->strangers->n; i++) {
+        struct stranger *stranger = &packer->state->strangers->stranger[i];
         const struct step *step = any_of(packer, stranger->id.job);
 
         if (step && stranger->id.step != WHOLE_JOB)
@@ -208,7 +207,7 @@ static struct reading begin(const struct packer *packer)
 
 static bool end(struct reading *reading, uint32_t job)
 {
-    reading->news |= forget(&reading->packer->state->strangers, job);
+    reading->news |= forget(reading->packer->state->strangers, job);
     name_owners(reading->packer);
     return reading->news;
 }
@@ -288,7 +287,7 @@ static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void
 {
     const struct wire_step_id id = {job->job, WHOLE_JOB};
     struct reading *reading = arg;
-    struct stranger *stranger = find(&reading->packer->state->strangers, id);
+    struct stranger *stranger = find(reading->packer->state->strangers, id);
     size_t at = step_index_of_job(&reading->index, job->job);
     bool lives;
 
@@ -354,20 +353,21 @@ bool strangers_look(const struct packer *packer)
 {
     bool news = false;
 
-    for (size_t i = 0; i < packer->state->strangers.n; i++)
-        if (!packer->state->strangers.stranger[i].counts &&
-            packer->state->strangers.stranger[i].id.step == WHOLE_JOB)
+    for (size_t i = 0; i < packer->state->strangers->n; i++)
+        if (!packer->state->strangers->stranger[i].counts &&
+            packer->state->strangers->stranger[i].id.step == WHOLE_JOB)
             return strangers_read(packer);
-    for (size_t i = packer->state->strangers.n; i-- > 0;) /* reading one job may shorten the list */
-        if (i < packer->state->strangers.n && !packer->state->strangers.stranger[i].counts)
-            news |= strangers_read_job(packer, packer->state->strangers.stranger[i].id.job);
+    for (size_t i = packer->state->strangers->n;
+         i-- > 0;) /* reading one job may shorten the list */
+        if (i < packer->state->strangers->n && !packer->state->strangers->stranger[i].counts)
+            news |= strangers_read_job(packer, packer->state->strangers->stranger[i].id.job);
     return news;
 }
 
 bool strangers_have(const struct packer *packer, struct wire_step_id id)
 {
-    for (size_t i = 0; i < packer->state->strangers.n; i++) {
-        const struct stranger *stranger = &packer->state->strangers.stranger[i];
+    for (size_t i = 0; i < packer->state->strangers->n; i++) {
+        const struct stranger *stranger = &packer->state->strangers->stranger[i];
 
         if (stranger->counts && stranger->id.job == id.job &&
             (id.step == WHOLE_JOB || stranger->id.step == id.step))
@@ -380,8 +380,8 @@ double strangers_due(const struct packer *packer)
 {
     double due_s = -1, now_s = clock_s();
 
-    for (size_t i = 0; i < packer->state->strangers.n; i++) {
-        const struct stranger *stranger = &packer->state->strangers.stranger[i];
+    for (size_t i = 0; i < packer->state->strangers->n; i++) {
+        const struct stranger *stranger = &packer->state->strangers->stranger[i];
         double age_s = now_s - stranger->since_s, in_s = age_s / 2;
 
         if (stranger->counts)
@@ -396,12 +396,17 @@ double strangers_due(const struct packer *packer)
 
 void strangers_add_steps(const struct packer *packer, struct cpus *cpus)
 {
-    for (size_t i = 0; i < packer->state->strangers.n; i++) {
-        const struct stranger *stranger = &packer->state->strangers.stranger[i];
+    for (size_t i = 0; i < packer->state->strangers->n; i++) {
+        const struct stranger *stranger = &packer->state->strangers->stranger[i];
 
         if (stranger->counts && stranger->id.step != WHOLE_JOB)
             cpus_or(cpus, &stranger->cpus);
     }
+}
+
+const struct stranger *strangers_at(const struct packer *packer, size_t i)
+{
+    return i < packer->state->strangers->n ? &packer->state->strangers->stranger[i] : NULL;
 }
 
 /* ---- the stage ---- */
@@ -411,13 +416,22 @@ static void read_beside(const struct packer *packer, struct step *step)
     strangers_read_job(packer, step->request.id.job);
 }
 
+static int open_list(const struct packer *packer, struct berth_error *err)
+{
+    packer->state->strangers = calloc(1, sizeof(*packer->state->strangers));
+    return packer->state->strangers ? 0 : berth_no_memory(err);
+}
+
 static void free_list(const struct packer *packer)
 {
-    strangers_free(&packer->state->strangers);
+    if (packer->state->strangers)
+        free(packer->state->strangers->stranger);
+    free(packer->state->strangers);
 }
 
 const struct stage strangers_stage = {
     .name = "strangers",
+    .open = open_list,
     .close = free_list,
     .begin = read_beside,
     .adopt = stage_keeps, /* the sweep has just read all folders */

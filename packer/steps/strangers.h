@@ -30,13 +30,10 @@ struct stranger {
     bool seen;              /* by the reading that is under way */
 };
 
-/* All zero there are none. */
-struct strangers {
-    size_t n, room;
-    struct stranger *stranger; /* [n] */
-};
+struct strangers;
 
-void strangers_free(struct strangers *strangers);
+/* Returns the i-th of all that are known, counting or not; NULL: there are not so many. */
+const struct stranger *strangers_at(const struct packer *packer, size_t i);
 
 /* Reads the folders of the pool's jobs, and which jobs stand on their cores. Logs what begins to
  * count, and what has gone. Returns whether what counts has changed. */

@@ -13,8 +13,10 @@
 
 #include "packer/base/array.h"
 #include "packer/base/clock.h"
+#include "packer/machine/topo.h"
 #include "packer/steps/packer.h"
 #include "packer/steps/stand.h"
+#include "packer/steps/strangers.h"
 #include "tests/bench/bench.h"
 #include "tests/unit/common/folder.h"
 
@@ -76,7 +78,7 @@ static void at_registration(struct packer *packer)
 
 static void at_decision(struct packer *packer)
 {
-    struct scene scene = {packer, &packer->state->pool, false};
+    struct scene scene = {packer, packer->state->pool, false};
 
     stand_sync(&scene);
 }
@@ -117,7 +119,7 @@ int main(int argc, char **argv)
         enforce_open(packer.world.enforce, &packer.world.root, "/sys/fs/cgroup", "cgroup1", &err) <
             0 ||
         topo_read(&packer.world.topo, "package:8 l3:3 core:8 pu:1", &err) < 0 ||
-        pool_init(&packer.state->pool, packer.world.topo->cores) < 0)
+        pool_init(packer.state->pool, packer.world.topo->cores) < 0)
         bench_die("folders", err.text);
     snprintf(path, sizeof(path), CPUSET "%s", top);
     make(path);

@@ -120,7 +120,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < MOVING; i++) /* until everybody stands where he shall */
         moving[i] = round_ms(age++, true);
     printf("%ld steps, %llu moves before it is steady\n", steps,
-           (unsigned long long)packer.state->moves);
+           (unsigned long long)packer.state->tally->moves);
     for (long i = 0; i < rounds; i++)
         steady[i] = round_ms(age++, false);
     report("steady round", steady, (size_t)rounds);

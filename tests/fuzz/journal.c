@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "packer/steps/journal.h"
+#include "packer/steps/registers.h"
 #include "tests/fuzz/fuzz.h"
 
 #define CORES 8
@@ -82,22 +83,21 @@ static void one(const uint8_t *data, size_t size)
     registry_init(packer.steps, 4);
     known_jobs_init(&jobs);
     packer.state->jobs = &jobs;
-    fuzz_assert(pool_init(&packer.state->pool, CORES) == 0);
-    fuzz_assert(journal_file_open(&packer.state->journal, fuzz_file("journal", data, size), &err) ==
-                0);
+    fuzz_assert(pool_init(packer.state->pool, CORES) == 0);
+    fuzz_assert(journal_open(&packer, fuzz_file("journal", data, size), &err) == 0);
     if (journal_load(&packer, &err) == 0) {
         assert_steps(packer.steps);
-        for (size_t i = 0; i < packer.state->registers.n; i++)
-            fuzz_assert(packer.state->registers.core[i].cpu < CPUS_MAX);
+        for (size_t i = 0; i < packer.state->registers->n; i++)
+            fuzz_assert(packer.state->registers->core[i].cpu < CPUS_MAX);
         fuzz_assert(journal_compact(&packer, true, &err) == 0);
     } else {
         fuzz_assert(err.text[0]);
     }
-    assert_permutation(&packer.state->pool);
-    journal_file_close(packer.state->journal);
-    pool_free(&packer.state->pool);
+    assert_permutation(packer.state->pool);
+    journal_close(&packer);
+    pool_free(packer.state->pool);
     registry_free(packer.steps);
-    registers_free(&packer.state->registers);
+    registers_free(packer.state->registers);
     known_jobs_free(&jobs);
     packer_free(&packer);
 }

@@ -101,9 +101,9 @@ static void assert_steps(const struct packer *packer)
     }
     fuzz_assert(n == packer->steps->nlive && (n == 0 || stand.root));
     for (size_t i = 0; i < packer->pool->cores; i++) {
-        if (!pool_has(&packer->state->pool, i))
+        if (!pool_has(packer->state->pool, i))
             continue;
-        fuzz_assert(pool_has(&packer->state->pool, packer->pool->stand[i]));
+        fuzz_assert(pool_has(packer->state->pool, packer->pool->stand[i]));
         fuzz_assert(!taken[packer->pool->stand[i]]);
         taken[packer->pool->stand[i]] = true;
     }

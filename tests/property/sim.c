@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "packer/enact/offline.h"
+#include "packer/steps/journal.h"
 #include "tests/unit/common/attributes.h"
 #include "tests/unit/common/folder.h"
 
@@ -99,10 +100,9 @@ static void save_journal(struct sim *sim)
     file = fopen(path, "r");
     assert_non_null(file);
     free(sim->journal);
-    sim->journal = malloc(journal_file_size(sim->f->packer.state->journal) + 1);
+    sim->journal = malloc(journal_size(&sim->f->packer) + 1);
     assert_non_null(sim->journal);
-    sim->journal_file_size =
-        fread(sim->journal, 1, journal_file_size(sim->f->packer.state->journal), file);
+    sim->journal_file_size = fread(sim->journal, 1, journal_size(&sim->f->packer), file);
     fclose(file);
 }
 

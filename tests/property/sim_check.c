@@ -11,6 +11,7 @@
 #include "packer/size/share_wait.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/journal_file.h"
+#include "packer/steps/registers.h"
 
 static bool say(char *why, const struct sim_step *step, const char *what, const struct cpus *cpus)
 {
@@ -76,7 +77,8 @@ static bool step_holds(const struct sim *sim, const struct sim_step *s, const st
             return say(why, s, "outside the pool:", &task->stand);
         if (!cpus_equal(&task->stand, &step->body.task[i].cpus))
             return say(why, s, "is not where berthd believes, but on", &task->stand);
-        if (step_movable(step) && cpus_intersect(&task->stand, &sim->f->packer.state->offline))
+        if (step_movable(step) &&
+            cpus_intersect(&task->stand, &sim->f->packer.world.enforce->offline))
             return say(why, s, "is on CPUs that are off:", &task->stand);
         if (!step_movable(step) && !cpus_equal(&task->stand, &task->home))
             return say(why, s, "is not berth's and not at home, but on", &task->stand);
@@ -160,7 +162,7 @@ void sim_print(const struct sim *sim)
                       home, use, cpus);
     }
     for (size_t core = 0; core < sim->f->packer.pool->cores; core++)
-        if (pool_has(&sim->f->packer.state->pool, core))
+        if (pool_has(sim->f->packer.state->pool, core))
             print_message("       core %zu stands on %zu\n", core,
                           sim->f->packer.pool->stand[core]);
 }
@@ -254,10 +256,38 @@ static bool compare(const struct packer *now, struct packer *read, char *why)
     return true;
 }
 
-/* Read with the daemon's own journal, which stays as it is, into books of its own. */
-bool sim_journal_tells(struct sim *sim, char *why)
+/* Copies the journal, which stays as it is, to where it can be opened a second time. */
+static bool copy_journal(const char *dir, char path[static 160])
+{
+    char from[160], byte[4096];
+    FILE *in, *out;
+    size_t n;
+
+    snprintf(from, sizeof(from), "%s/journal", dir);
+    snprintf(path, 160, "%s/journal.read", dir);
+    in = fopen(from, "r");
+    out = fopen(path, "w");
+    while (in && out && (n = fread(byte, 1, sizeof(byte), in)) > 0)
+        fwrite(byte, 1, n, out);
+    return in && out && fclose(in) == 0 && fclose(out) == 0;
+}
+
+/* Reads it into books of its own: those of `read`. */
+static bool read_journal(const struct sim *sim, struct packer *read, char *why)
 {
     const struct packer *own = &sim->f->packer;
+    struct berth_error err = {"it cannot be copied"};
+    char path[160];
+
+    if (pool_init(read->state->pool, own->pool->cores) == 0 && copy_journal(sim->f->dir, path) &&
+        journal_open(read, path, &err) == 0 && journal_load(read, &err) == 0)
+        return true;
+    snprintf(why, SIM_WHY, "the journal cannot be read: %.400s", err.text);
+    return false;
+}
+
+bool sim_journal_tells(struct sim *sim, char *why)
+{
     struct berth_error err = {""};
     struct packer read;
     struct known_jobs jobs;
@@ -266,21 +296,20 @@ bool sim_journal_tells(struct sim *sim, char *why)
     if (packer_make(&read, &err) < 0)
         return false;
     free(read.world.enforce);
-    read.world = own->world;
-    *read.state = *own->state;
+    read.world = sim->f->packer.world;
     registry_init(read.steps, 0);
     known_jobs_init(&jobs);
     read.state->jobs = &jobs;
-    if (pool_init(&read.state->pool, own->pool->cores) < 0 || journal_load(&read, &err) < 0)
-        snprintf(why, SIM_WHY, "the journal cannot be read: %.400s", err.text);
-    else {
+    if (read_journal(sim, &read, why)) {
         release_leave(&read);
         same = compare(&sim->f->packer, &read, why);
     }
+    journal_close(&read);
     known_jobs_free(&jobs);
     registry_free(read.steps);
-    pool_free(&read.state->pool);
-    free(read.steps);
-    free(read.state);
+    registers_free(read.state->registers);
+    pool_free(read.state->pool);
+    read.world.enforce = NULL;
+    packer_free(&read);
     return same;
 }

@@ -27,6 +27,7 @@
 #include "packer/inside/inside.h"
 #include "packer/inside/policy.h"
 #include "packer/place/place.h"
+#include "packer/steps/journal.h"
 #include "tests/unit/common/thorough.h"
 
 #define EVENTS (thorough() ? 100000 : 12000)
@@ -226,7 +227,7 @@ static void on_sweep(struct run *run)
     tell(run, "sweep");
     pipeline_sweep(&run->sim->f->packer);
     if (!run->sim->dead)
-        run->disk_was_full = run->sim->f->packer.state->stale;
+        run->disk_was_full = journal_is_stale(&run->sim->f->packer);
 }
 
 static void on_restart(struct run *run)
@@ -256,7 +257,7 @@ static void on_moves(struct run *run)
     assert_non_null(core);
     to += packer->pool->cores;
     for (size_t i = 0; i < packer->pool->cores; i++)
-        if (pool_has(&packer->state->pool, i))
+        if (pool_has(packer->state->pool, i))
             core[n] = to[n] = i, n++;
     for (size_t i = 0; i + 1 < n; i++) {
         size_t j = i + sim_random(run->sim, n - i), swap = to[i];
@@ -264,7 +265,7 @@ static void on_moves(struct run *run)
         to[i] = to[j], to[j] = swap;
     }
     tell(run, "moves of %zu cores", n);
-    assert_int_equal(pool_copy(&next, &packer->state->pool), 0);
+    assert_int_equal(pool_copy(&next, packer->state->pool), 0);
     assert_int_equal(pool_assign(&next, n, core, to), 0);
     rearrange_as(packer, &next, 0, &err);
     free(core);
@@ -365,8 +366,7 @@ static bool faults(struct run *run)
     sim->fail_restore = sim_chance(sim, 3) ? 1 + (unsigned)sim_random(sim, 100) : 0;
     sim_die_after(sim, sim_chance(sim, 6) ? (long)sim_random(sim, 5) : -1);
     if (full)
-        fixture_limit_files(journal_file_size(sim->f->packer.state->journal) +
-                            sim_random(sim, 1500));
+        fixture_limit_files(journal_size(&sim->f->packer) + sim_random(sim, 1500));
     run->disk_was_full |= full;
     return full;
 }

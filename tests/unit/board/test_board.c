@@ -208,7 +208,7 @@ static void test_no_file(void **state)
     strcpy(packer->world.conf.state_dir, "/nonexistent");
     board_open(packer);
     assert_null(packer->state->board);
-    assert_string_equal(packer->state->board_why,
+    assert_string_equal(lacks_why(packer, LACK_BOARD),
                         "/nonexistent/blackboard: No such file or directory");
     board_turn(packer);
 }

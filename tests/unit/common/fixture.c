@@ -12,9 +12,12 @@
 
 #include "packer/steps/step_counts.h"
 #include "packer/base/clock.h"
+#include "packer/conf/conf.h"
 #include "packer/daemon/open.h"
 #include "packer/enact/rearrange.h"
 #include "packer/place/place.h"
+#include "packer/profiles/profiles.h"
+#include "packer/size/size_impl.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
 #include "packer/steps/stand.h"
@@ -135,7 +138,7 @@ static void open_packer(struct fixture *f)
 
     if (packer_open(&f->packer, &f->conf, &err) < 0)
         fail_msg("%s", err.text);
-    f->packer.state->size_patience_s = f->packer.state->size_together_s =
+    f->packer.state->size->patience_s = f->packer.state->size->together_s =
         60; /* a slow machine is no failure */
     f->packer.world.turn_s = 60;
     f->packer.world.end_patience_s = 0;
@@ -344,7 +347,7 @@ void fixture_exchange(struct fixture *f, size_t a, size_t b)
     struct berth_error err = {""};
     struct pool next;
 
-    assert_int_equal(pool_copy(&next, &f->packer.state->pool), 0);
+    assert_int_equal(pool_copy(&next, f->packer.state->pool), 0);
     assert_int_equal(pool_assign(&next, 2, (size_t[]){a, b}, (size_t[]){b, a}), 0);
     if (rearrange_as(&f->packer, &next, 0, &err) < 0)
         fail_msg("%s", err.text);
@@ -448,7 +451,7 @@ void assert_stand(const struct pool *pool, const char *text)
 
 void fixture_decide(struct fixture *f)
 {
-    struct scene scene = {&f->packer, &f->packer.state->pool, false};
+    struct scene scene = {&f->packer, f->packer.state->pool, false};
     struct berth_error err = {""};
 
     stand_sync(&scene);

@@ -27,8 +27,8 @@ void grows(struct step *step)
 
 void share_now(struct fixture *f)
 {
-    stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
-    share_cores(&f->packer, &f->packer.state->pool);
+    stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
+    share_cores(&f->packer, f->packer.state->pool);
 }
 
 void share(struct fixture *f)

@@ -20,7 +20,7 @@ static struct step *put(struct fixture *f)
     step->body.mems_home = cpus_of("0-1");
     step->request.task[1].id = 9;
     step->place.adopted = true;
-    place_describe(&f->packer, &f->packer.state->pool, step);
+    place_describe(&f->packer, f->packer.state->pool, step);
     return step;
 }
 

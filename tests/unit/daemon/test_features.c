@@ -52,7 +52,7 @@ static void test_what_berth_conf_says(void **state)
     is(&f->packer, "metrics_textfile", FEATURE_OFF);
     is(&f->packer, "blackboard", FEATURE_OFF);
     f->packer.world.conf.blackboard = CONF_ON;
-    strcpy(f->packer.state->board_why, "No space left on device");
+    lacks_note(&f->packer, LACK_BOARD, "No space left on device");
     is(&f->packer, "blackboard", FEATURE_ABSENT);
     is(&f->packer, "admin_comment", FEATURE_OFF);
     f->packer.world.conf.admin_comment = CONF_ON;
@@ -126,9 +126,9 @@ static void test_why_metrics_are_not_shown(void **state)
 
     strcpy(f->packer.world.conf.metrics, "127.0.0.1:1");
     is(&f->packer, "metrics", FEATURE_ON);
-    strcpy(f->packer.state->metrics_why, "127.0.0.1:1: Address already in use");
+    lacks_note(&f->packer, LACK_METRICS, "127.0.0.1:1: Address already in use");
     is(&f->packer, "metrics", FEATURE_ABSENT);
-    assert_string_equal(find(&f->packer, "metrics").say, f->packer.state->metrics_why);
+    assert_string_equal(find(&f->packer, "metrics").say, lacks_why(&f->packer, LACK_METRICS));
 }
 
 /* Says in a child without any capability what a feature is. */
@@ -163,7 +163,7 @@ static void test_what_is_not_allowed(void **state)
     f->packer.world.conf.reuse_sampling = CONF_ON;
     strcpy(f->packer.world.conf.metrics, "unix:/nowhere");
     strcpy(f->packer.world.conf.metrics_group, "staff");
-    strcpy(f->packer.state->metrics_why, "Operation not permitted");
+    lacks_note(&f->packer, LACK_METRICS, "Operation not permitted");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         pid_t pid = fork();
         int status;

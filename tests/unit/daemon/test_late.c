@@ -81,7 +81,7 @@ static void test_known_by_its_end(void **state)
     assert_ago(record.start, before, 8);
     assert_ago(record.end, before, 3);
     assert_cpus(&other->place.cpus, "0");
-    assert_int_equal(pool_count(&f->packer.state->pool), 1);
+    assert_int_equal(pool_count(f->packer.state->pool), 1);
 }
 
 /* A registration that is served after the end is of nobody. */
@@ -167,16 +167,16 @@ static void test_counted(void **state)
 
     fixture_start(f, reg);
     pipeline_late(&f->packer, &same);
-    assert_int_equal(f->packer.state->tally.failed_open[PACKER_LATE], 1);
+    assert_int_equal(f->packer.state->tally->failed_open[PACKER_LATE], 1);
     reg = request_of(5, 1);
     pipeline_end(&f->packer, &(struct wire_end){.id = reg.id, .user_s = -1, .late = &reg});
-    assert_int_equal(f->packer.state->tally.failed_open[PACKER_UNHEARD], 1);
+    assert_int_equal(f->packer.state->tally->failed_open[PACKER_UNHEARD], 1);
     free(reg.task);
     reg = request_of(6, 1);
     reg.options.mode = WIRE_MODE_OFF;
     pipeline_end(&f->packer, &(struct wire_end){.id = reg.id, .user_s = -1, .late = &reg});
     free(reg.task);
-    assert_int_equal(f->packer.state->tally.failed_open[PACKER_UNHEARD], 1);
+    assert_int_equal(f->packer.state->tally->failed_open[PACKER_UNHEARD], 1);
 }
 
 static void leave_notes(const struct fixture *f, const char *more, mode_t mode)
@@ -213,10 +213,10 @@ static void test_notes(void **state)
     assert_int_equal(step->exit_status, 3);
     assert_true(step->late);
     pipeline_sweep(&f->packer);
-    assert_int_equal(f->packer.state->tally.failed_open[PACKER_UNHEARD], 1);
+    assert_int_equal(f->packer.state->tally->failed_open[PACKER_UNHEARD], 1);
     leave_notes(f, "", 0622); /* anybody could have written it */
     pipeline_sweep(&f->packer);
-    assert_int_equal(f->packer.state->tally.failed_open[PACKER_UNHEARD], 1);
+    assert_int_equal(f->packer.state->tally->failed_open[PACKER_UNHEARD], 1);
 }
 
 /* Times that cannot be are those of now. */

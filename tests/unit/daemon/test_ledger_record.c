@@ -419,9 +419,9 @@ static void test_predicted(void **state)
     b = fixture_run(f, 2, "1", "devil");
     c = fixture_run(f, 3, "4", "devil");
     assert_true(isnan(a->slowdown.now)); /* not on the way of a launch */
-    assert_true(f->packer.state->steps_changed);
+    assert_true(f->packer.steps->changed);
     pipeline_observe(&f->packer);
-    assert_false(f->packer.state->steps_changed);
+    assert_false(f->packer.steps->changed);
     if (cpus_equal(&a->place.cpus, &c->place.cpus))
         fail_msg("two on one core");
     assert_true(a->slowdown.now >= 0 && b->slowdown.now >= 0 && c->slowdown.now >= 0);

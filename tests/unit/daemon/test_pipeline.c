@@ -100,11 +100,11 @@ static void test_exchange_and_back(void **state)
     assert_int_equal(b->class.id, STEP_DEVIL);
     assert_int_equal(b->place.rank, 1);
     assert_int_equal(a->place.rank, 2);
-    assert_int_equal(f->packer.state->moves, 2);
+    assert_int_equal(f->packer.state->tally->moves, 2);
     assert_false(b->enacted.verified); /* a dry run verifies nothing */
     fixture_end(f, 2, 0);
     assert_at(a, "0");
-    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    assert_stand(f->packer.state->pool, "0 - - - - - - -");
     assert_int_equal(a->enacted.moves, 2);
     assert_null(registry_find(f->packer.steps, (struct wire_step_id){2, 0}));
 }
@@ -148,7 +148,7 @@ static void test_job_end_vacates(void **state)
     assert_false(cpus_has(&a->place.cpus, 0));
     pipeline_job_end(&f->packer, 2, &(struct wire_identity){0});
     assert_at(a, "0");
-    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    assert_stand(f->packer.state->pool, "0 - - - - - - -");
     assert_int_equal(f->packer.steps->nlive, 1);
     assert_int_equal(f->packer.steps->nended, 2);
     pipeline_job_end(&f->packer, 99, &(struct wire_identity){0});
@@ -163,9 +163,9 @@ static void test_job_lives_on(void **state)
     fixture_start(f, fixture_request(1, WIRE_STEP_BATCH, "0-1", "0-1", 1, "low"));
     fixture_start(f, fixture_request(1, 0, "0-1", "0", 1, "high"));
     fixture_end(f, 1, 0);
-    assert_int_equal(pool_count(&f->packer.state->pool), 2);
+    assert_int_equal(pool_count(f->packer.state->pool), 2);
     fixture_end(f, 1, WIRE_STEP_BATCH);
-    assert_int_equal(pool_count(&f->packer.state->pool), 0);
+    assert_int_equal(pool_count(f->packer.state->pool), 0);
 }
 
 /* A later step of a job whose cores others stand on: described where it stands now. */
@@ -237,8 +237,8 @@ static void test_observe(void **state)
     assert_cpus(&guest->place.cpus, "2");   /* where it would stand */
     assert_int_equal(guest->place.rank, 2); /* it came later than its like */
     assert_int_equal(guest->place.of, 2);
-    assert_int_equal(f->packer.state->moves, 0);
-    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    assert_int_equal(f->packer.state->tally->moves, 0);
+    assert_stand(f->packer.state->pool, "0 - - - - - - -");
 }
 
 /* Where an observed step would stand is where berth puts one that it places. */
@@ -270,7 +270,7 @@ static void test_observed_as_placed(void **state)
             fixture_end(f, i + 1, 0);
     }
     pipeline_observe(&f->packer);
-    assert_null(f->packer.state->as_if.stand);
+    assert_null(f->packer.state->as_if->stand);
 }
 
 static void test_off_step_takes_its_cores(void **state)
@@ -290,7 +290,7 @@ static void test_off_step_takes_its_cores(void **state)
     assert_at(off, "2");
     assert_at(a, "0");
     assert_cpus(&b->body.task[0].cpus, "2");
-    assert_stand(&f->packer.state->pool, "0 1 - - - - - -");
+    assert_stand(f->packer.state->pool, "0 1 - - - - - -");
     assert_string_equal(reason_of(off), "not placed");
     assert_non_null(strstr(off->enacted.reason, "did not opt in"));
 }
@@ -308,7 +308,7 @@ static void test_left_alone(void **state)
     assert_int_equal(answer.ntasks, 0);
     assert_non_null(strstr(answer.note, "bound by hand"));
     wire_answer_clear(&answer);
-    assert_int_equal(pool_count(&f->packer.state->pool), 0);
+    assert_int_equal(pool_count(f->packer.state->pool), 0);
 }
 
 /* Who may fail when he is moved stays, unless the site or he himself says otherwise. */
@@ -363,13 +363,13 @@ static void test_pinned_script_waits(void **state)
     request.pin = WIRE_PIN_STARTS;
     script = fixture_start(f, request);
     assert_int_equal(script->state, STEP_LEFT);
-    assert_int_equal(pool_count(&f->packer.state->pool), 0);
+    assert_int_equal(pool_count(f->packer.state->pool), 0);
     a = fixture_start(f, fixture_request(1, 0, "0-1", "0", 1, "low"));
     assert_int_equal(a->state, STEP_PLACED);
-    assert_int_equal(pool_count(&f->packer.state->pool), 1);
-    assert_true(pool_has(&f->packer.state->pool, 0));
+    assert_int_equal(pool_count(f->packer.state->pool), 1);
+    assert_true(pool_has(f->packer.state->pool, 0));
     fixture_end(f, 1, 0);
-    assert_int_equal(pool_count(&f->packer.state->pool), 0);
+    assert_int_equal(pool_count(f->packer.state->pool), 0);
 }
 
 /* A mask of all CPUs of the step binds nobody; one of a part of them, or another's, does. */
@@ -399,7 +399,7 @@ static void test_foreign_cpus_left_alone(void **state)
     struct fixture *f = *state;
 
     assert_int_equal(fixture_run(f, 1, "30", "low")->state, STEP_LEFT);
-    assert_int_equal(pool_count(&f->packer.state->pool), 0);
+    assert_int_equal(pool_count(f->packer.state->pool), 0);
 }
 
 static void test_refused(void **state)
@@ -412,7 +412,7 @@ static void test_refused(void **state)
     assert_false(answer.ok);
     assert_non_null(strstr(answer.error, "affinity"));
     assert_int_equal(f->packer.steps->nlive + f->packer.steps->nended, 0);
-    assert_int_equal(f->packer.state->registrations, 1);
+    assert_int_equal(f->packer.state->tally->registrations, 1);
     free(request.task);
 }
 
@@ -434,9 +434,9 @@ static void test_refused_is_told(void **state)
         pipeline_start(&f->packer, &request, &answer);
         free(request.task);
     }
-    assert_int_equal(f->packer.state->refused.n, 3);
-    assert_int_equal(f->packer.state->refused.in_a_row, 3);
-    assert_string_equal(f->packer.state->refused.why, answer.error);
+    assert_int_equal(f->packer.state->tally->refused.n, 3);
+    assert_int_equal(f->packer.state->tally->refused.in_a_row, 3);
+    assert_string_equal(f->packer.state->tally->refused.why, answer.error);
     assert_true(features_get(&f->packer, 0, &placement));
     assert_int_equal(placement.state, FEATURE_ABSENT);
     assert_non_null(strstr(placement.say, "the last 3 steps"));
@@ -448,8 +448,8 @@ static void test_refused_is_told(void **state)
         json_object_put(node);
     }
     fixture_run(f, 4, "0", "low");
-    assert_int_equal(f->packer.state->refused.n, 3);
-    assert_int_equal(f->packer.state->refused.in_a_row, 0);
+    assert_int_equal(f->packer.state->tally->refused.n, 3);
+    assert_int_equal(f->packer.state->tally->refused.in_a_row, 0);
 }
 
 static void test_failed_step_is_put_back(void **state)
@@ -465,9 +465,9 @@ static void test_failed_step_is_put_back(void **state)
     assert_int_equal(b->state, STEP_FAILED);
     assert_at(b, "2");
     assert_at(a, "0");
-    assert_int_equal(f->packer.state->failures, 1);
+    assert_int_equal(f->packer.state->tally->failures, 1);
     assert_non_null(strstr(b->enacted.reason, "the paper tore"));
-    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    assert_stand(f->packer.state->pool, "0 - - - - - - -");
     assert_true(marked(f, 2)); /* it did opt in */
     f->fails = 0;
     fixture_restart(f);
@@ -475,8 +475,8 @@ static void test_failed_step_is_put_back(void **state)
     b = registry_find(f->packer.steps, (struct wire_step_id){2, 0});
     assert_int_equal(b->state, STEP_FAILED);
     assert_true(b->request.node[0]);
-    assert_string_equal(f->packer.state->node, b->request.node); /* without a new registration */
-    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    assert_string_equal(f->packer.steps->node, b->request.node); /* without a new registration */
+    assert_stand(f->packer.state->pool, "0 - - - - - - -");
 }
 
 static void test_registered_twice(void **state)
@@ -489,7 +489,7 @@ static void test_registered_twice(void **state)
     assert_int_equal(f->packer.steps->nlive, 1);
     assert_int_equal(f->packer.steps->nended, 1);
     assert_at(again, "2");
-    assert_stand(&f->packer.state->pool, "- - 2 - - - - -");
+    assert_stand(f->packer.state->pool, "- - 2 - - - - -");
     assert_int_equal(ended(f, 1)->exit_status, -1);
 }
 
@@ -526,13 +526,13 @@ static void test_sized_and_undone(void **state)
     (void)state;
     assert_at(step, "0-1");
     assert_cpus(&step->place.home, "0-3");
-    assert_int_equal(pool_count(&f->packer.state->pool), 4); /* it still holds them all */
+    assert_int_equal(pool_count(f->packer.state->pool), 4); /* it still holds them all */
     assert_string_equal(f->calls, "apply 1.0 0-1; ");
     assert_int_equal(step->enacted.moves, 0);
     fixture_forget(f);
     fixture_end(f, 1, 0);
     assert_string_equal(f->calls, "restore 1.0 0-3; ");
-    assert_int_equal(pool_count(&f->packer.state->pool), 0);
+    assert_int_equal(pool_count(f->packer.state->pool), 0);
     fixture_close(f);
 }
 
@@ -606,7 +606,7 @@ static void assert_sane(const struct fixture *f)
         assert_int_equal(cpus_count(&task->use), step->size.given);
         assert_false(cpus_intersect(&task->cpus, &taken));
         cpus_or(&taken, &task->cpus);
-        cpus_foreach(cpu, &task->cpus) assert_true(pool_has(&f->packer.state->pool, cpu));
+        cpus_foreach(cpu, &task->cpus) assert_true(pool_has(f->packer.state->pool, cpu));
     }
 }
 
@@ -961,14 +961,14 @@ static void test_resume(void **state)
     fixture_run(f, 3, "4", "low");
     fixture_exchange(f, 0, 2);
     fixture_end(f, 3, 0);
-    assert_stand(&f->packer.state->pool, "2 - 0 - - - - -");
+    assert_stand(f->packer.state->pool, "2 - 0 - - - - -");
     fixture_restart(f);
     fixture_forget(f);
     resume(f);
     a = registry_find(f->packer.steps, (struct wire_step_id){1, 0});
     b = registry_find(f->packer.steps, (struct wire_step_id){2, 0});
     assert_int_equal(f->packer.steps->nlive, 2);
-    assert_stand(&f->packer.state->pool, "2 - 0 - - - - -");
+    assert_stand(f->packer.state->pool, "2 - 0 - - - - -");
     assert_at(a, "2");
     assert_at(b, "0");
     assert_int_equal(b->class.id, STEP_DEVIL);
@@ -991,7 +991,7 @@ static void test_resume_without_the_dead(void **state)
     f->dead = 2;
     resume(f);
     assert_int_equal(f->packer.steps->nlive, 1);
-    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    assert_stand(f->packer.state->pool, "0 - - - - - - -");
     assert_at(TAILQ_FIRST(&f->packer.steps->live), "0");
     assert_false(marked(f, 2));
 }
@@ -1073,7 +1073,7 @@ static void test_resume_unreadable(void **state)
     fixture_restart(f);
     resume(f);
     assert_int_equal(f->packer.steps->nlive, 0);
-    assert_stand(&f->packer.state->pool, "- - - - - - - -");
+    assert_stand(f->packer.state->pool, "- - - - - - - -");
     snprintf(path, sizeof(path), "%s/journal.bad", f->dir);
     assert_int_equal(unlink(path), 0);
     fixture_restart(f);
@@ -1102,12 +1102,12 @@ static void test_undo(void **state)
     fixture_forget(f);
     pipeline_undo(&f->packer);
     assert_string_equal(f->calls, "restore 1.0 0; restore 2.0 2; ");
-    assert_stand(&f->packer.state->pool, "0 - 2 - - - - -");
+    assert_stand(f->packer.state->pool, "0 - 2 - - - - -");
     assert_false(marked(f, 1));
     fixture_restart(f);
     resume(f); /* adopted where they are */
     assert_int_equal(f->packer.steps->nlive, 2);
-    assert_stand(&f->packer.state->pool, "0 - 2 - - - - -");
+    assert_stand(f->packer.state->pool, "0 - 2 - - - - -");
     assert_true(marked(f, 1));
 }
 
@@ -1148,7 +1148,7 @@ static void test_full_disk_refuses(void **state)
     for (size_t room = 0; room < 4096; room += 50) {
         struct wire_register request = fixture_request(2, 0, "2", "2", 1, "low");
 
-        fixture_limit_files(journal_file_size(f->packer.state->journal) + room);
+        fixture_limit_files(journal_size(&f->packer) + room);
         pipeline_start(&f->packer, &request, &answer);
         fixture_limit_files(RLIM_INFINITY);
         if (answer.ok)
@@ -1156,7 +1156,7 @@ static void test_full_disk_refuses(void **state)
         assert_non_null(strstr(answer.error, "journal"));
         assert_int_equal(registry_find(f->packer.steps, (struct wire_step_id){2, 0})->state,
                          STEP_LEFT);
-        assert_stand(&f->packer.state->pool, "0 1 - - - - - -");
+        assert_stand(f->packer.state->pool, "0 1 - - - - - -");
         assert_at(a, "0");
         assert_true(marked(f, 2)); /* so that its end is told */
         assert_null(strstr(f->calls, "apply"));
@@ -1167,7 +1167,7 @@ static void test_full_disk_refuses(void **state)
     wire_answer_clear(&answer);
     fixture_restart(f);
     resume(f);
-    assert_stand(&f->packer.state->pool, "0 2 1 - - - - -");
+    assert_stand(f->packer.state->pool, "0 2 1 - - - - -");
 }
 
 /* Cores that are about to be given away are vacated all the same. */
@@ -1185,14 +1185,14 @@ static void test_full_disk_makes_room(void **state)
     fixture_start(f, fixture_request(2, 0, "2-3", "3", 1, "high"));
     fixture_exchange(f, 0, 2);
     assert_at(a, "2");
-    fixture_limit_files(journal_file_size(f->packer.state->journal));
+    fixture_limit_files(journal_size(&f->packer));
     pipeline_start(&f->packer, &request, &answer);
     fixture_limit_files(RLIM_INFINITY);
     assert_false(answer.ok);
     assert_at(a, "0");
-    assert_false(pool_has(&f->packer.state->pool, 2));
-    assert_int_equal(pool_count(&f->packer.state->pool), 2);
-    assert_true(f->packer.state->stale);
+    assert_false(pool_has(f->packer.state->pool, 2));
+    assert_int_equal(pool_count(f->packer.state->pool), 2);
+    assert_true(journal_is_stale(&f->packer));
     pipeline_sweep(&f->packer); /* there is room again */
     fixture_restart(f);
     resume(f);
@@ -1206,11 +1206,11 @@ static void test_full_disk_still_vacates(void **state)
 
     fixture_run(f, 2, "2", "high");
     fixture_exchange(f, 0, 2);
-    fixture_limit_files(journal_file_size(f->packer.state->journal));
+    fixture_limit_files(journal_size(&f->packer));
     pipeline_job_end(&f->packer, 2, &(struct wire_identity){0});
     fixture_limit_files(RLIM_INFINITY);
     assert_at(a, "0");
-    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    assert_stand(f->packer.state->pool, "0 - - - - - - -");
 }
 
 /* The journal does not grow without end, and what is true survives each rewriting. */
@@ -1226,14 +1226,14 @@ static void test_journal_stays_small(void **state)
         fixture_run(f, 10 + i, "4-5", "low");
         fixture_end(f, 10 + i, 0);
         pipeline_sweep(&f->packer);
-        assert_true(journal_file_size(f->packer.state->journal) < (1 << 20) + 4096);
+        assert_true(journal_size(&f->packer) < (1 << 20) + 4096);
         f->calls[0] = '\0';
     }
     assert_int_equal(f->packer.steps->nended, f->conf.history);
     fixture_restart(f);
     resume(f);
     assert_int_equal(f->packer.steps->nlive, 2);
-    assert_stand(&f->packer.state->pool, "2 - 0 - - - - -");
+    assert_stand(f->packer.state->pool, "2 - 0 - - - - -");
 }
 
 /* ---- berth.conf is read again ---- */

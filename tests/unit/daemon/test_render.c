@@ -83,7 +83,7 @@ static void test_pool_has_all_threads(void **state)
     struct fixture *f = *state;
     struct json_object *node;
 
-    pool_join(&f->packer.state->pool, 1);
+    pool_join(f->packer.state->pool, 1);
     node = render_node(&f->packer);
     assert_field(node, "pool", "\"2-3\"");
     json_object_put(node);

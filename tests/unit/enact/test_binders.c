@@ -15,6 +15,7 @@
 #include "packer/base/clock.h"
 #include "packer/enact/bindings.h"
 #include "packer/enact/binders.h"
+#include "packer/enact/bindings_impl.h"
 #include "packer/enact/offline.h"
 #include "packer/steps/program.h"
 #include "tests/unit/common/steps.h"
@@ -320,7 +321,7 @@ static void stand_elsewhere(struct node *node, struct step *step, const size_t (
 /* The look of a window. */
 static bool look(struct node *node)
 {
-    node->f->packer.state->bindings_s = 0;
+    node->f->packer.state->bindings->looked_s = 0;
     return bindings_turn(&node->f->packer);
 }
 

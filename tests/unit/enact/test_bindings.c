@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "packer/enact/bindings.h"
+#include "packer/enact/bindings_impl.h"
 #include "packer/enact/enact.h"
 #include "packer/enact/rearrange.h"
 #include "packer/steps/adopt.h"
@@ -88,7 +89,7 @@ static void test_a_part_has_its_image(void **state)
     fixture_run(f, 2, "2-3", NULL);
     assert_true(bindings_read(&f->packer, step));
     assert_cpus(&only_mask(step)->home, "1");
-    assert_int_equal(pool_copy(&next, &f->packer.state->pool), 0);
+    assert_int_equal(pool_copy(&next, f->packer.state->pool), 0);
     put(&next, 0, 3), put(&next, 1, 2), put(&next, 2, 0), put(&next, 3, 1);
     assert_int_equal(enact_change(&f->packer, &next, NULL, 0, &err), 0);
     assert_cpus(&step->body.task[0].cpus, "2-3");
@@ -290,7 +291,7 @@ static void look(struct node *node)
 {
     struct berth_error err;
 
-    node->f->packer.state->bindings_s = -1000;
+    node->f->packer.state->bindings->looked_s = -1000;
     if (bindings_turn(&node->f->packer))
         assert_int_equal(rearrange(&node->f->packer, NULL, 0, &err), 0);
     while (rearrange_turn(&node->f->packer))

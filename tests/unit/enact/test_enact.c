@@ -9,6 +9,7 @@
 #include "packer/enact/enact.h"
 #include "packer/enact/rearrange.h"
 #include "packer/place/place.h"
+#include "packer/steps/journal.h"
 #include "packer/steps/stand.h"
 
 #define ONE(home) ((const char *const[]){home, NULL})
@@ -28,7 +29,7 @@ static int change(struct fixture *f, size_t n, const size_t *from, const size_t 
     struct berth_error err = {""};
     struct pool next;
 
-    assert_int_equal(pool_copy(&next, &f->packer.state->pool), 0);
+    assert_int_equal(pool_copy(&next, f->packer.state->pool), 0);
     stand_sync(&(struct scene){&f->packer, &next, false});
     assert_int_equal(pool_assign(&next, n, from, to), 0);
     return rearrange_as(&f->packer, &next, flags, &err);
@@ -41,7 +42,7 @@ static void test_nothing_to_do(void **state)
     fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
     assert_int_equal(change(f, 0, NULL, NULL, 0), 0);
     assert_string_equal(f->calls, "");
-    assert_int_equal(f->packer.state->moves, 0);
+    assert_int_equal(f->packer.state->tally->moves, 0);
 }
 
 /* 1 goes where 2 stands, 2 where 3 stands, 3 to a free core: 3 first, 1 last. */
@@ -54,7 +55,7 @@ static void test_vacate_first(void **state)
     fixture_put(f, 3, 0, "2-3", 1, ONE("2"));
     assert_int_equal(change(f, 3, (size_t[]){0, 1, 2}, (size_t[]){1, 2, 3}, 0), 0);
     assert_string_equal(f->calls, "apply 3.0 3; apply 2.0 2; apply 1.0 1; ");
-    assert_int_equal(f->packer.state->moves, 3);
+    assert_int_equal(f->packer.state->tally->moves, 3);
     assert_true(first->enacted.verified);
     assert_cpus(&first->place.cpus, "1");
     assert_cpus(&first->place.home, "0");
@@ -108,7 +109,7 @@ static void test_fresh(void **state)
     assert_int_equal(change(f, 2, (size_t[]){0, 1}, (size_t[]){1, 0}, 0), 0);
     fresh = fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
     fixture_forget(f);
-    assert_int_equal(pool_copy(&next, &f->packer.state->pool), 0);
+    assert_int_equal(pool_copy(&next, f->packer.state->pool), 0);
     assert_int_equal(enact_change(&f->packer, &next, fresh, 0, &err), 0);
     assert_string_equal(f->calls, "apply 1.0 1; ");
     assert_cpus(&fresh->place.cpus, "1");
@@ -136,7 +137,7 @@ static void test_slurm_writes_the_job_again(void **state)
     assert_int_equal(change(f, 2, (size_t[]){0, 2}, (size_t[]){2, 0}, 0), 0);
     fresh = fixture_put(f, 1, 1, "0-1", 1, ONE("1"));
     fixture_forget(f);
-    assert_int_equal(pool_copy(&next, &f->packer.state->pool), 0);
+    assert_int_equal(pool_copy(&next, f->packer.state->pool), 0);
     assert_int_equal(enact_change(&f->packer, &next, fresh, 0, &err), 0);
     assert_string_equal(f->calls, "apply 1.0 2; ");
 
@@ -148,8 +149,8 @@ static void test_slurm_writes_the_job_again(void **state)
     assert_string_equal(f->calls, "");
     f->fails = 1;
     rearrange_again(&f->packer, 1);
-    assert_int_equal(f->packer.state->failures, 2); /* both of its steps */
-    assert_stand(&f->packer.state->pool, "- - 2 3 - - - -");
+    assert_int_equal(f->packer.state->tally->failures, 2); /* both of its steps */
+    assert_stand(f->packer.state->pool, "- - 2 3 - - - -");
 }
 
 static void test_all(void **state)
@@ -160,7 +161,7 @@ static void test_all(void **state)
     fixture_put(f, 2, 0, "1", 1, ONE("1"))->state = STEP_LEFT;
     assert_int_equal(change(f, 0, NULL, NULL, ENACT_ALL), 0);
     assert_string_equal(f->calls, "apply 1.0 0; ");
-    assert_int_equal(f->packer.state->moves, 0); /* it stood right */
+    assert_int_equal(f->packer.state->tally->moves, 0); /* it stood right */
 }
 
 /* It has ended, and nobody has said so yet: that is no failure. */
@@ -172,7 +173,7 @@ static void test_the_dead_do_not_fail(void **state)
     fixture_put(f, 2, 0, "4", 1, ONE("4"));
     f->fails = f->dead = 2;
     assert_int_equal(change(f, 0, NULL, NULL, ENACT_ALL), 0);
-    assert_int_equal(f->packer.state->failures, 0);
+    assert_int_equal(f->packer.state->tally->failures, 0);
     assert_null(strstr(f->calls, "restore"));
 }
 
@@ -193,8 +194,8 @@ static void test_failure(void **state)
     assert_true(second->enacted.verified); /* at home */
     assert_string_equal(second->enacted.reason, "put back: the paper tore");
     assert_cpus(&first->body.task[0].cpus, "2");
-    assert_stand(&f->packer.state->pool, "2 - 0 3 - - - -");
-    assert_int_equal(f->packer.state->failures, 1);
+    assert_stand(f->packer.state->pool, "2 - 0 3 - - - -");
+    assert_int_equal(f->packer.state->tally->failures, 1);
     assert_true(strncmp(f->calls, "apply 2.0 2; restore 2.0 4; ", 28) == 0);
     assert_string_equal(f->calls + strlen(f->calls) - 13, "apply 1.0 2; ");
 }
@@ -316,7 +317,7 @@ static void test_all_fail(void **state)
     fixture_put(f, 5, 1, "2", 1, ONE("2"));
     f->fails = 5;
     assert_int_equal(change(f, 2, (size_t[]){0, 2}, (size_t[]){2, 0}, 0), 0);
-    assert_int_equal(pool_count(&f->packer.state->pool), 0);
+    assert_int_equal(pool_count(f->packer.state->pool), 0);
     TAILQ_FOREACH(step, &f->packer.steps->live, link) assert_int_equal(step->state, STEP_FAILED);
     assert_string_equal(f->calls, "apply 5.0 2; restore 5.0 0; apply 5.1 0; restore 5.1 2; ");
 }
@@ -357,14 +358,14 @@ static void test_not_journaled_not_done(void **state)
 
     fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
     assert_int_equal(change(f, 0, NULL, NULL, 0), 0);
-    fixture_limit_files(journal_file_size(f->packer.state->journal));
+    fixture_limit_files(journal_size(&f->packer));
     assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, 0), -1);
     assert_string_equal(f->calls, "");
-    assert_stand(&f->packer.state->pool, "0 1 - - - - - -");
+    assert_stand(f->packer.state->pool, "0 1 - - - - - -");
     assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, ENACT_MUST), 0);
     fixture_limit_files(RLIM_INFINITY);
     assert_string_equal(f->calls, "apply 1.0 1; ");
-    assert_stand(&f->packer.state->pool, "1 0 - - - - - -");
+    assert_stand(f->packer.state->pool, "1 0 - - - - - -");
 }
 
 static void test_journaled_once(void **state)
@@ -374,10 +375,10 @@ static void test_journaled_once(void **state)
 
     fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
     assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, 0), 0);
-    size = journal_file_size(f->packer.state->journal);
+    size = journal_size(&f->packer);
     assert_true(size > 0);
     assert_int_equal(change(f, 0, NULL, NULL, 0), 0);
-    assert_int_equal(journal_file_size(f->packer.state->journal), size);
+    assert_int_equal(journal_size(&f->packer), size);
 }
 
 /* ---- words ---- */
@@ -387,9 +388,9 @@ static void test_describe(void **state)
     struct fixture *f = *state;
     struct step *step = fixture_put(f, 1, 0, "0-3", 1, (const char *const[]){"0", "1", NULL});
 
-    stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
-    assert_int_equal(pool_assign(&f->packer.state->pool, 1, (size_t[]){1}, (size_t[]){3}), 0);
-    place_describe(&f->packer, &f->packer.state->pool, step);
+    stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
+    assert_int_equal(pool_assign(f->packer.state->pool, 1, (size_t[]){1}, (size_t[]){3}), 0);
+    place_describe(&f->packer, f->packer.state->pool, step);
     assert_cpus(&step->place.home, "0-1");
     assert_cpus(&step->place.cpus, "0,3");
     assert_cpus(&step->place.mems, "0");

@@ -26,7 +26,7 @@ static void test_a_core_of_the_pool(void **state)
     assert_string_equal(fixture_step(f, 1, 0)->enacted.reason, "left alone: its CPU 0 is off");
     assert_int_equal(fixture_step(f, 2, 0)->state, STEP_PLACED);
     assert_cpus(&fixture_step(f, 2, 0)->body.task[0].cpus, "2");
-    assert_false(pool_has(&f->packer.state->pool, 0));
+    assert_false(pool_has(f->packer.state->pool, 0));
     fixture_forget(f);
     only(f, "1-7"); /* nothing new */
     assert_string_equal(f->calls, "");
@@ -41,7 +41,7 @@ static void test_a_spare_core(void **state)
     step = fixture_start(f, fixture_request(3, 0, "4-5", "4", 1, "high"));
     step->body.task[0].use = step->body.task[0].home;
     only(f, "0-4,6-7");
-    assert_false(pool_has(&f->packer.state->pool, 5));
+    assert_false(pool_has(f->packer.state->pool, 5));
     assert_int_equal(step->state, STEP_PLACED);
     for (uint32_t job = 1; job <= 3; job++)
         assert_false(cpus_has(&fixture_step(f, job, 0)->body.task[0].cpus, 5));

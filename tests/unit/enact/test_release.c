@@ -64,7 +64,7 @@ static void test_the_node(void **state)
     assert_string_equal(fixture_step(f, 1, 0)->enacted.reason,
                         "released by root (berthctl release)");
     assert_true(fixture_step(f, 1, 0)->enacted.verified);
-    assert_int_equal(pool_count(&f->packer.state->pool), 0);
+    assert_int_equal(pool_count(f->packer.state->pool), 0);
     fixture_run(f, 3, "4", "high");
     assert_step(f, 3, "4", STEP_LEFT);
     assert_non_null(strstr(fixture_step(f, 3, 0)->enacted.reason, "released by root"));
@@ -81,7 +81,7 @@ static void test_one_step(void **state)
     release(f, STEP(1, 0));
     assert_step(f, 1, "0", STEP_LEFT);
     assert_step(f, 2, "2", STEP_PLACED);
-    assert_stand(&f->packer.state->pool, "- - 2 - - - - -");
+    assert_stand(f->packer.state->pool, "- - 2 - - - - -");
     fixture_start(f, fixture_request(1, 1, "0", "0", 1, "low"));
     assert_int_equal(fixture_step(f, 1, 1)->state, STEP_PLACED); /* it was a step, not the job */
 }
@@ -140,12 +140,12 @@ static void test_unknown(void **state)
 {
     struct fixture *f = *state;
     struct berth_error err = {""};
-    size_t size = journal_file_size(f->packer.state->journal);
+    size_t size = journal_size(&f->packer);
 
     assert_int_equal(pipeline_release(&f->packer, STEP(1, 7), &err), -1);
     assert_string_equal(err.text, "1.7: no such step runs here");
     assert_int_equal(pipeline_release(&f->packer, JOB(9), &err), -1);
-    assert_int_equal(journal_file_size(f->packer.state->journal), size);
+    assert_int_equal(journal_size(&f->packer), size);
     assert_step(f, 1, "2", STEP_PLACED);
 }
 

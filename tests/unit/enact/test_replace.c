@@ -82,7 +82,7 @@ static void packed(struct fixture *f, const char *devil)
     fixture_run(f, 2, "1", devil);
     fixture_run(f, 3, "2", "turtle");
     fixture_run(f, 4, "3", "turtle");
-    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
+    assert_stand(f->packer.state->pool, "0 1 2 3 - - - -");
 }
 
 static size_t llc_of(struct fixture *f, uint32_t job)
@@ -106,7 +106,7 @@ static void test_spread(void **state)
     packed(f, "devil");
     fixture_age(f, 1);
     fixture_age(f, 2); /* the first window: it pays */
-    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
+    assert_stand(f->packer.state->pool, "0 1 2 3 - - - -");
     one = step_of(f, 1)->replace.decisions ? step_of(f, 1) : step_of(f, 2);
     assert_non_null(strstr(one->replace.verdict, "next decision"));
     assert_true(one->replace.gain > 0.05);
@@ -117,7 +117,7 @@ static void test_spread(void **state)
     for (double age = 4; age < 20; age++)
         fixture_age(f, age);
     assert_spread(f);
-    assert_true(f->packer.state->moves >= 2 && f->packer.state->moves <= 4);
+    assert_true(f->packer.state->tally->moves >= 2 && f->packer.state->tally->moves <= 4);
     forecast_slowdowns(&f->packer);
     assert_true(step_of(f, 1)->slowdown.home > step_of(f, 1)->slowdown.now + 0.01);
 }
@@ -176,7 +176,7 @@ static void test_off(void **state)
     packed(f, "devil");
     for (double age = 1; age < 10; age++)
         fixture_age(f, age);
-    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
+    assert_stand(f->packer.state->pool, "0 1 2 3 - - - -");
 }
 
 static void test_limit(void **state)
@@ -187,7 +187,7 @@ static void test_limit(void **state)
     packed(f, "devil");
     for (double age = 1; age < 10; age++)
         fixture_age(f, age);
-    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
+    assert_stand(f->packer.state->pool, "0 1 2 3 - - - -");
     assert_non_null(strstr(step_of(f, 1)->replace.decisions ? step_of(f, 1)->replace.verdict
                                                             : step_of(f, 2)->replace.verdict,
                            "too many"));
@@ -202,7 +202,7 @@ static void test_does_not_pay(void **state)
     packed(f, "devil");
     for (double age = 1; age < 10; age++)
         fixture_age(f, age);
-    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
+    assert_stand(f->packer.state->pool, "0 1 2 3 - - - -");
 }
 
 /* What was promised to who is isolated is kept, also where it does not pay. */
@@ -214,13 +214,13 @@ static void test_isolated(void **state)
     packed(f, "devil");
     step_of(f, 1)->request.options.isolate = true;
     fixture_age(f, 1);
-    assert_int_equal(isolation_missing(&f->packer, &f->packer.state->pool),
+    assert_int_equal(isolation_missing(&f->packer, f->packer.state->pool),
                      0); /* nothing is known yet */
     fixture_age(f, 2);
-    assert_int_equal(isolation_missing(&f->packer, &f->packer.state->pool), 1);
+    assert_int_equal(isolation_missing(&f->packer, f->packer.state->pool), 1);
     for (double age = 3; age < 10; age++)
         fixture_age(f, age);
-    assert_int_equal(isolation_missing(&f->packer, &f->packer.state->pool), 0);
+    assert_int_equal(isolation_missing(&f->packer, f->packer.state->pool), 0);
     assert_spread(f);
 }
 
@@ -235,8 +235,8 @@ static void test_regret(void **state)
     assert_spread(f);
     for (double age = 13; age < 30; age++)
         fixture_age(f, age);
-    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
-    assert_true(f->packer.state->moves <= 4);
+    assert_stand(f->packer.state->pool, "0 1 2 3 - - - -");
+    assert_true(f->packer.state->tally->moves <= 4);
 }
 
 /* FIDELITY DIO-4: the devils lose 6 % after the move, their neighbours, of whom one was not moved,
@@ -253,11 +253,11 @@ static void test_no_regret(void **state)
     for (double age = 9; age <= 12; age++)
         fixture_age(f, age);
     assert_spread(f);
-    moves = f->packer.state->moves;
+    moves = f->packer.state->tally->moves;
     for (double age = 13; age < 30; age++)
         fixture_age(f, age);
     assert_spread(f);
-    assert_int_equal(f->packer.state->moves, moves);
+    assert_int_equal(f->packer.state->tally->moves, moves);
 }
 
 static void test_observed_are_told(void **state)
@@ -274,7 +274,7 @@ static void test_observed_are_told(void **state)
     }
     for (double age = 1; age < 8; age++)
         fixture_age(f, age);
-    assert_int_equal(f->packer.state->moves, 0);
+    assert_int_equal(f->packer.state->tally->moves, 0);
     assert_true(step_of(f, 1)->replace.decisions + step_of(f, 2)->replace.decisions > 0);
     assert_non_null(strstr(step_of(f, 1)->replace.decisions ? step_of(f, 1)->replace.verdict
                                                             : step_of(f, 2)->replace.verdict,
@@ -300,7 +300,7 @@ static void test_others_come_and_go(void **state)
     fixture_end(f, 3, 0);
     fixture_end(f, 4, 0);
     fixture_end(f, 5, 0);
-    assert_int_equal(pool_count(&f->packer.state->pool), 0);
+    assert_int_equal(pool_count(f->packer.state->pool), 0);
 }
 
 /* A step that is bound to its memory node stays on it: its equal goes. */
@@ -398,7 +398,7 @@ static struct fixture *open_wide(void **state, const char *tag)
     fixture_run(f, 1, "0-3", tag);
     for (uint32_t i = 0; i < 4; i++)
         fixture_run(f, 2 + i, core[i], "turtle");
-    assert_stand(&f->packer.state->pool, "0 1 2 3 4 5 6 7");
+    assert_stand(f->packer.state->pool, "0 1 2 3 4 5 6 7");
     for (double age = 9; age <= 12; age++)
         fixture_age(f, age);
     return f;
@@ -425,7 +425,7 @@ static void test_threads_are_spread(void **state)
     for (double age = 13; age < 30; age++)
         fixture_age(f, age);
     assert_int_equal(at_home(f), 2);
-    threads = &f->packer.state->programs.program[step_of(f, 1)->program].threads;
+    threads = &f->packer.steps->programs.program[step_of(f, 1)->program].threads;
     assert_true(threads->seen == 1);
     assert_true(threads->shared > 0.2 && threads->shared < 0.4);
     assert_int_equal(threads->regrets, 0);
@@ -441,11 +441,11 @@ static void test_threads_regret(void **state)
     for (double age = 13; age < 20; age++)
         fixture_age(f, age);
     assert_int_equal(at_home(f), 4);
-    assert_int_equal(f->packer.state->programs.program[step_of(f, 1)->program].threads.regrets, 1);
-    moves = f->packer.state->moves;
+    assert_int_equal(f->packer.steps->programs.program[step_of(f, 1)->program].threads.regrets, 1);
+    moves = f->packer.state->tally->moves;
     for (double age = 20; age < 30; age++)
         fixture_age(f, age);
-    assert_int_equal(f->packer.state->moves, moves);
+    assert_int_equal(f->packer.state->tally->moves, moves);
 }
 
 /* Two steps that DI has put on two packages are for DIO-POWER to place from now on. Packages take
@@ -528,7 +528,7 @@ static void test_forecast(void **state)
     for (double age = 1; age <= 2; age++)
         fixture_age(f, age);
     assert_true(forecast_update(&f->packer));
-    assert_int_equal(pool_copy(&apart, &f->packer.state->pool), 0);
+    assert_int_equal(pool_copy(&apart, f->packer.state->pool), 0);
     together = forecast_work(&scene, NULL);
     assert_true(together > 0 && together < 4);
     assert_int_equal(pool_assign(&apart, 2, (size_t[]){1, 2}, (size_t[]){2, 1}), 0);

@@ -14,6 +14,7 @@
 #include "packer/base/clock.h"
 #include "packer/inside/inside.h"
 #include "packer/inside/policy.h"
+#include "packer/steps/registers.h"
 #include "packer/steps/step_counts.h"
 
 #define CPUS 16
@@ -197,7 +198,7 @@ static void test_off_is_kept_until_its_end(void **state)
     fixture_end(f, 1, 0);
     assert_registers(0, 1, 0);
     assert_int_equal(at(2), RESERVED | 1);
-    assert_int_equal(f->packer.state->registers.n, 0);
+    assert_int_equal(f->packer.state->registers->n, 0);
 }
 
 /* 2 % more is not enough: it has to be more than that. */
@@ -353,7 +354,7 @@ static void test_killed_and_gone(void **state)
     fixture_restart(f); /* and the journal has nothing of it any more */
     if (pipeline_resume(&f->packer, &err) < 0)
         fail_msg("%s", err.text);
-    assert_int_equal(f->packer.state->registers.n, 0);
+    assert_int_equal(f->packer.state->registers->n, 0);
 }
 
 static void test_release(void **state)
@@ -378,7 +379,7 @@ static void test_foreign_hand(void **state)
     says(f, step, "refused", "CPU 3: somebody else has switched its prefetchers");
     assert_registers(0, 2, 0);
     assert_int_equal(at(3), 2);
-    assert_int_equal(f->packer.state->registers.n, 0);
+    assert_int_equal(f->packer.state->registers->n, 0);
 }
 
 /* A register that cannot be given back is tried again, also when its step has ended. */
@@ -394,12 +395,12 @@ static void test_tried_again(void **state)
     log_open(LOG_TARGET_SYSLOG, LOG_LEVEL_ERROR);
     fixture_end(f, 1, 0);
     assert_registers(0, 1, 0);
-    assert_int_equal(f->packer.state->registers.n, 1);
+    assert_int_equal(f->packer.state->registers->n, 1);
     assert_int_equal(rename(aside, path), 0);
     assert_int_equal(at(2), ALL_OFF);
     pipeline_observe(&f->packer);
     assert_int_equal(at(2), 0);
-    assert_int_equal(f->packer.state->registers.n, 0);
+    assert_int_equal(f->packer.state->registers->n, 0);
 }
 
 /* ---- whose cores ---- */

@@ -430,7 +430,7 @@ static void test_kill_elsewhere(void **state)
         set(i, i % 2 ? "1" : "0");
     step->inside.shuffled = true;
     assert_int_equal(journal_start(&f->packer, step, &err), 0);
-    assert_int_equal(journal_stand(&f->packer, &f->packer.state->pool, &err), 0);
+    assert_int_equal(journal_stand(&f->packer, f->packer.state->pool, &err), 0);
     fixture_restart(f);
     look_at_machine(f);
     if (pipeline_resume(&f->packer, &err) < 0)

@@ -131,8 +131,8 @@ static void test_node(void **state)
     request.options.mode = WIRE_MODE_OBSERVE;
     fixture_start(f, request);
     f->packer.steps->released = true;
-    f->packer.state->decisions = 7;
-    f->packer.state->failures = 2;
+    f->packer.state->tally->decisions = 7;
+    f->packer.state->tally->failures = 2;
     page = get(f, METRICS_OPENMETRICS, true);
     assert_value(page, "berth_node_info",
                  "node=here,version=" PACKAGE_VERSION ",topology=" TWO_BY_TWO ",enforcement=dryrun",
@@ -143,7 +143,7 @@ static void test_node(void **state)
     assert_value(page, "berth_registrations_total", "", 3);
     assert_value(page, "berth_decisions_total", "", 7);
     assert_value(page, "berth_failures_total", "", 2);
-    assert_value(page, "berth_pool_cores", "", (double)pool_count(&f->packer.state->pool));
+    assert_value(page, "berth_pool_cores", "", (double)pool_count(f->packer.state->pool));
     page_free(page);
 }
 
@@ -158,12 +158,12 @@ static void test_benefit(void **state)
     assert_value(page, "berth_launches_failed_open_total", "why=late", 0);
     assert_absent(page, "berth_predicted_core_seconds_total"); /* without a ledger */
     page_free(page);
-    f->packer.state->tally = (struct packer_tally){.failed_open = {2, 3},
-                                                   .steps = {4, 5},
-                                                   .core_s = {{100, 7}, {50, 0}},
-                                                   .energy_j = {{1000, 70}, {500, 0}},
-                                                   .freed_core_s = 12,
-                                                   .slowdown[0][PACKER_MEASURED] = {130, 100}};
+    *f->packer.state->tally = (struct tally){.failed_open = {2, 3},
+                                             .steps = {4, 5},
+                                             .core_s = {{100, 7}, {50, 0}},
+                                             .energy_j = {{1000, 70}, {500, 0}},
+                                             .freed_core_s = 12,
+                                             .slowdown[0][PACKER_MEASURED] = {130, 100}};
     strcpy(f->packer.world.conf.ledger, "sqlite:/x/ledger.db");
     page = get(f, METRICS_OPENMETRICS, true);
     assert_value(page, "berth_launches_failed_open_total", "why=late", 2);

@@ -95,7 +95,7 @@ static size_t taken(struct fixture *f, struct pair *last)
     size_t n = 0;
     struct pair pair = {0};
 
-    while (pairs_take(&f->packer.state->pairs, &pair)) {
+    while (pairs_take(&f->packer.steps->pairs, &pair)) {
         *last = pair;
         n++;
     }
@@ -173,9 +173,9 @@ static void test_learned(void **state)
     assert_int_equal(profiles_each_pair(f->packer.state->profiles, &query, see, &seen, &err), 0);
     NEAR(seen.slowdown, 0.25);
     assert_true(seen.windows == 10 && seen.runs == 1);
-    assert_int_equal(f->packer.state->pairs.n, 1);
+    assert_int_equal(f->packer.steps->pairs.n, 1);
     step = run(f, 3, "0", "slow");
-    assert_int_equal(f->packer.state->programs.program[step->program].steps, 1);
+    assert_int_equal(f->packer.steps->programs.program[step->program].steps, 1);
     assert_int_equal(step->knowledge.rung, RUNG_PAIRS);
     assert_int_equal(taken(f, &pair), 1); /* not twice */
     assert_int_equal(pair.self.program, step->program);

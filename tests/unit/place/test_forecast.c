@@ -25,7 +25,7 @@ static struct step *put(struct fixture *f, uint32_t job, const char *core, doubl
 
     step->profile.accesses = miss_pmi * 4 / 3;
     step->profile.ipc = 1;
-    stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
+    stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
     return step;
 }
 
@@ -34,7 +34,7 @@ static double work_with(struct fixture *f, size_t a, size_t b)
     struct pool pool;
     double work;
 
-    assert_int_equal(pool_copy(&pool, &f->packer.state->pool), 0);
+    assert_int_equal(pool_copy(&pool, f->packer.state->pool), 0);
     assert_int_equal(pool_assign(&pool, 2, (size_t[]){a, b}, (size_t[]){b, a}), 0);
     work = forecast_work(&(struct scene){&f->packer, &pool, false}, NULL);
     pool_free(&pool);
@@ -43,7 +43,7 @@ static double work_with(struct fixture *f, size_t a, size_t b)
 
 static double work_now(struct fixture *f)
 {
-    return forecast_work(&(struct scene){&f->packer, &f->packer.state->pool, false}, NULL);
+    return forecast_work(&(struct scene){&f->packer, f->packer.state->pool, false}, NULL);
 }
 
 /* Steps of which the same is known share a slot, and who comes after them has theirs. */
@@ -138,7 +138,7 @@ static void test_evidence(void **state)
     assert_true(before > 1.9);
     pair.self = (struct pair_part){(uint16_t)a->program, 1};
     assert_int_equal(pair_add(&pair, (uint16_t)b->program, 1), 0);
-    pairs_put(&f->packer.state->pairs, &pair);
+    pairs_put(&f->packer.steps->pairs, &pair);
     assert_true(forecast_learn(&f->packer));
     assert_false(forecast_learn(&f->packer));
     after = work_now(f);
@@ -166,7 +166,7 @@ static void test_evidence_of_program(void **state)
     assert_true(step[0]->slot != step[2]->slot && step[0]->program == step[2]->program);
     pair.self = (struct pair_part){(uint16_t)step[0]->program, 1};
     assert_int_equal(pair_add(&pair, (uint16_t)step[1]->program, 1), 0);
-    pairs_put(&f->packer.state->pairs, &pair);
+    pairs_put(&f->packer.steps->pairs, &pair);
     assert_true(forecast_learn(&f->packer));
     forecast_slowdowns(&f->packer);
     assert_true(fabs(step[0]->slowdown.now - 0.5) < 0.1);
@@ -210,7 +210,7 @@ static void test_pair(void **state)
     assert_true(forecast_pair(f->packer.state->forecast, a->slot, FORECAST_IDLE) == 0);
     pair.self = (struct pair_part){(uint16_t)b->program, 1};
     assert_int_equal(pair_add(&pair, (uint16_t)a->program, 1), 0);
-    pairs_put(&f->packer.state->pairs, &pair);
+    pairs_put(&f->packer.steps->pairs, &pair);
     assert_true(forecast_learn(&f->packer));
     assert_pair(f, a, b, true);
     assert_true(forecast_pair(f->packer.state->forecast, a->slot, b->slot) > 0.25);

@@ -52,7 +52,7 @@ static void decide(struct fixture *f)
 
     fixture_decide(f);
     TAILQ_FOREACH(step, &f->packer.steps->live, link)
-    place_describe(&f->packer, &f->packer.state->pool, step);
+    place_describe(&f->packer, f->packer.state->pool, step);
 }
 
 static void assert_at(const struct step *step, const char *cpus)

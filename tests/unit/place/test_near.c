@@ -392,7 +392,7 @@ static void check_unit(const struct load *load, const struct units *units, size_
     for (size_t core = 0; core < packer->pool->cores; core++) {
         size_t who = units->of_core[core];
 
-        if (!pool_has(&packer->state->pool, core) ||
+        if (!pool_has(packer->state->pool, core) ||
             !cpus_subset(&packer->world.topo->core[packer->pool->stand[core]].cpus,
                          units->near[unit]))
             continue;
@@ -411,7 +411,7 @@ static void check_unit(const struct load *load, const struct units *units, size_
 
 static void check(struct load *load)
 {
-    struct scene scene = {&load->f->packer, &load->f->packer.state->pool, false};
+    struct scene scene = {&load->f->packer, load->f->packer.state->pool, false};
     const struct step *step;
     struct units units;
 
@@ -459,7 +459,7 @@ static void run_load(const char *path, void *arg)
         } else {
             start(load, slot);
         }
-        load->f->packer.state->steps_changed = true;
+        load->f->packer.steps->changed = true;
         pipeline_observe(&load->f->packer);
         check(load);
     }

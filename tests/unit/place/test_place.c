@@ -32,7 +32,7 @@ static void assert_image(struct fixture *f, const struct step *step, const char 
 {
     struct cpus image;
 
-    stand_image(&f->packer, &f->packer.state->pool, &step->body.task[0].home, &image);
+    stand_image(&f->packer, f->packer.state->pool, &step->body.task[0].home, &image);
     assert_cpus(&image, text);
 }
 
@@ -41,7 +41,7 @@ static void assert_image(struct fixture *f, const struct step *step, const char 
 static void test_sync(void **state)
 {
     struct fixture *f = *state;
-    struct pool *pool = &f->packer.state->pool;
+    struct pool *pool = f->packer.state->pool;
     struct step *a = fixture_put(f, 1, 0, "0-1", 1, ONE("0")), *b;
 
     stand_sync(&(struct scene){&f->packer, pool, false});
@@ -62,7 +62,7 @@ static void test_sync(void **state)
 static void test_sync_off_step(void **state)
 {
     struct fixture *f = *state;
-    struct pool *pool = &f->packer.state->pool;
+    struct pool *pool = f->packer.state->pool;
 
     fixture_put(f, 1, 0, "0-2", 1, ONE("0"));
     stand_sync(&(struct scene){&f->packer, pool, false});
@@ -78,8 +78,8 @@ static void test_sync_partial_core(void **state)
     struct fixture *f = *state;
 
     fixture_put(f, 1, 0, "0-2", 1, ONE("0-1")); /* CPU 2 is half of core 1 */
-    stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
-    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
+    assert_stand(f->packer.state->pool, "0 - - - - - - -");
 }
 
 /* ---- what berth cannot decide about ---- */
@@ -115,8 +115,8 @@ static void test_unfit_hybrid(void **state)
     assert_null(unfit(f, "0-2", "0-1"));
     assert_non_null(strstr(unfit(f, "0-2", "2"), "another kind"));
     fixture_put(f, 1, 0, "0-2", 1, ONE("0-1"));
-    stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
-    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
+    assert_stand(f->packer.state->pool, "0 - - - - - - -");
 }
 
 /* ---- images ---- */
@@ -124,7 +124,7 @@ static void test_unfit_hybrid(void **state)
 static void test_image_threads(void **state)
 {
     struct fixture *f = *state;
-    struct pool *pool = &f->packer.state->pool;
+    struct pool *pool = f->packer.state->pool;
     static const struct {
         const char *home, *image;
     } cases[] = {{"0-1", "6-7"}, {"0", "6"},     {"1", "7"},         {"6-7", "0-1"},
@@ -145,7 +145,7 @@ static void test_image_threads(void **state)
 static void test_image_far_siblings(void **state)
 {
     struct fixture *f = *state;
-    struct pool *pool = &f->packer.state->pool;
+    struct pool *pool = f->packer.state->pool;
     struct cpus home, image;
 
     for (size_t core = 0; core < 8; core++) {
@@ -208,7 +208,7 @@ static void test_equal_tasks_fill_the_machine(void **state)
     fixture_put(f, 1, 0, "0-7", 9000,
                 (const char *const[]){"0", "1", "2", "3", "4", "5", "6", "7", NULL});
     fixture_decide(f);
-    assert_stand(&f->packer.state->pool, "0 1 2 3 4 5 6 7");
+    assert_stand(f->packer.state->pool, "0 1 2 3 4 5 6 7");
 }
 
 /* Four of them on half of their job's cores are spread, one to a cache, and two need not move. */
@@ -238,7 +238,7 @@ static void test_equal_does_not_push(void **state)
     fixture_put(f, 1, 0, "4", 100, ONE("4"));
     fixture_put(f, 2, 0, "0", 100, ONE("0"));
     fixture_decide(f);
-    assert_stand(&f->packer.state->pool, "0 - - - 4 - - -");
+    assert_stand(f->packer.state->pool, "0 - - - 4 - - -");
 }
 
 /* Nor do two tasks of two cores each, in two caches, change places. */
@@ -249,7 +249,7 @@ static void test_equal_units_of_two_cores(void **state)
     fixture_put(f, 1, 0, "4-5", 100, ONE("4-5"));
     fixture_put(f, 2, 0, "0-1", 100, ONE("0-1"));
     fixture_decide(f);
-    assert_stand(&f->packer.state->pool, "0 1 - - 4 5 - -");
+    assert_stand(f->packer.state->pool, "0 1 - - 4 5 - -");
 }
 
 static void test_equal_keep_order(void **state)
@@ -308,7 +308,7 @@ static void test_tasks(void **state)
     fixture_decide(f);
     assert_int_equal(step->place.of, 3);
     assert_image(f, step, "0-1");
-    assert_stand(&f->packer.state->pool, "2 1 0 3 - - - -");
+    assert_stand(f->packer.state->pool, "2 1 0 3 - - - -");
 }
 
 /* A second decision about the same steps moves nobody. */
@@ -321,7 +321,7 @@ static void test_stable(void **state)
     fixture_put(f, 2, 0, "2-3", 100, ONE("2-3"));
     fixture_put(f, 3, 0, "6", 50, ONE("6"));
     fixture_decide(f);
-    assert_int_equal(pool_copy(&before, &f->packer.state->pool), 0);
+    assert_int_equal(pool_copy(&before, f->packer.state->pool), 0);
     fixture_decide(f);
     assert_memory_equal(before.stand, f->packer.pool->stand, before.cores * sizeof(size_t));
     pool_free(&before);
@@ -332,7 +332,7 @@ static void test_as_if(void **state)
     struct fixture *f = *state;
     struct step *a = fixture_put(f, 1, 0, "0", 5, ONE("0"));
     struct step *observed = fixture_put(f, 2, 0, "1", 50, ONE("1"));
-    struct scene scene = {&f->packer, &f->packer.state->pool, true};
+    struct scene scene = {&f->packer, f->packer.state->pool, true};
     struct berth_error err;
 
     observed->state = STEP_OBSERVED;
@@ -348,7 +348,7 @@ static void test_nobody(void **state)
     struct fixture *f = *state;
 
     fixture_decide(f);
-    assert_int_equal(pool_count(&f->packer.state->pool), 0);
+    assert_int_equal(pool_count(f->packer.state->pool), 0);
 }
 
 /* ---- against di_place itself ---- */
@@ -468,14 +468,14 @@ static void assert_images_sound(struct fixture *f)
         const struct cpus *home = &a->body.task[i].home;
         struct cpus image, other;
 
-        stand_image(packer, &packer->state->pool, home, &image);
+        stand_image(packer, packer->state->pool, home, &image);
         assert_int_equal(cpus_count(&image), cpus_count(home));
         assert_true(cpus_subset(&image, &packer->world.topo->cpus));
         if (a->state == STEP_LEFT)
             assert_true(cpus_equal(&image, home));
         TAILQ_FOREACH(b, &packer->steps->live, link)
         for (size_t j = 0; j < b->body.ntasks; j++) {
-            stand_image(packer, &packer->state->pool, &b->body.task[j].home, &other);
+            stand_image(packer, packer->state->pool, &b->body.task[j].home, &other);
             assert_int_equal(cpus_intersect(&image, &other),
                              cpus_intersect(home, &b->body.task[j].home));
         }
@@ -500,15 +500,15 @@ static void test_anything(void **state)
 
         put_anything(f);
         fixture_decide(f);
-        assert_inside(&f->packer.state->pool);
+        assert_inside(f->packer.state->pool);
         assert_images_sound(f);
         for (step = TAILQ_FIRST(&f->packer.steps->live); step; step = next) {
             next = TAILQ_NEXT(step, link);
             if (random() % 2)
                 registry_drop(f->packer.steps, step);
         }
-        stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
-        assert_inside(&f->packer.state->pool);
+        stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
+        assert_inside(f->packer.state->pool);
         assert_images_sound(f);
         while ((step = TAILQ_FIRST(&f->packer.steps->live)))
             registry_drop(f->packer.steps, step);

@@ -210,7 +210,7 @@ static double work_together(struct fixture *f)
     double work;
 
     forecast_update(&f->packer);
-    assert_int_equal(pool_copy(&together, &f->packer.state->pool), 0);
+    assert_int_equal(pool_copy(&together, f->packer.state->pool), 0);
     assert_int_equal(pool_assign(&together, 2, (size_t[]){0, 4}, (size_t[]){0, 1}), 0);
     work = forecast_work(&(struct scene){&f->packer, &together, false}, NULL);
     pool_free(&together);

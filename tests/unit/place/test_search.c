@@ -43,13 +43,13 @@ static struct step *put(struct fixture *f, uint32_t job, const char *cores, doub
     step->profile.ipc = 1;
     step->place.policy_asked = f->packer.world.conf.policy;
     classify_step(&f->packer, step);
-    stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
+    stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
     return step;
 }
 
 static void decide(struct fixture *f, const struct place_terms *terms)
 {
-    struct scene scene = {&f->packer, &f->packer.state->pool, false};
+    struct scene scene = {&f->packer, f->packer.state->pool, false};
     struct berth_error err = {""};
 
     if (place_decide(&scene, terms, &err) < 0)
@@ -99,8 +99,8 @@ static double best_gain(struct fixture *f, enum wire_policy policy, size_t cores
 {
     struct tried tried = {.f = f, .policy = policy};
 
-    assert_int_equal(pool_copy(&tried.before, &f->packer.state->pool), 0);
-    assert_int_equal(pool_copy(&tried.pool, &f->packer.state->pool), 0);
+    assert_int_equal(pool_copy(&tried.before, f->packer.state->pool), 0);
+    assert_int_equal(pool_copy(&tried.pool, f->packer.state->pool), 0);
     try_all(&tried, 0, cores);
     pool_free(&tried.before);
     pool_free(&tried.pool);
@@ -128,18 +128,18 @@ static void test_best_of_four(void **state)
             put(f, job + 1, core, exp(10 * noise_uniform(&noise)), exp(10 * noise_uniform(&noise)));
         }
         assert_true(forecast_update(&f->packer));
-        assert_int_equal(place_policy(&(struct scene){&f->packer, &f->packer.state->pool, false}),
+        assert_int_equal(place_policy(&(struct scene){&f->packer, f->packer.state->pool, false}),
                          by);
         best = best_gain(f, by, 4);
-        assert_int_equal(pool_copy(&before, &f->packer.state->pool), 0);
+        assert_int_equal(pool_copy(&before, f->packer.state->pool), 0);
         decide(f, NULL);
         assert_true(gain_of(&(struct scene){&f->packer, &before, false},
-                            &(struct scene){&f->packer, &f->packer.state->pool, false},
+                            &(struct scene){&f->packer, f->packer.state->pool, false},
                             by) >= best - 1e-9);
         pool_free(&before);
         while ((step = TAILQ_FIRST(&f->packer.steps->live)))
             registry_drop(f->packer.steps, step);
-        stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
+        stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
     }
 }
 
@@ -164,7 +164,7 @@ static void test_must_pay(void **state)
     terms = weigh_terms(&f->packer, NULL);
     terms.horizon_s = 0;
     decide(f, &terms);
-    assert_stand(&f->packer.state->pool, "0 1 2 3 - - - -");
+    assert_stand(f->packer.state->pool, "0 1 2 3 - - - -");
     terms.horizon_s = 60;
     decide(f, &terms);
     assert_true(llc_of(f, step[0]) != llc_of(f, step[1]));
@@ -184,7 +184,7 @@ static void test_newcomer(void **state)
     terms = weigh_terms(&f->packer, step[0]);
     terms.others_stay = true;
     decide(f, &terms);
-    assert_stand(&f->packer.state->pool, "0 1 2 3 4 5 - -"); /* there is no free core */
+    assert_stand(f->packer.state->pool, "0 1 2 3 4 5 - -"); /* there is no free core */
     terms.others_stay = false;
     decide(f, &terms);
     assert_true(llc_of(f, step[0]) != llc_of(f, step[1]));
@@ -207,11 +207,11 @@ static void test_bound(void **state)
     decide(f, NULL);
     assert_true(llc_of(f, delicate) != llc_of(f, quiet)); /* two that have more to lose are apart */
     delicate->place.max_slowdown = 0.02;
-    assert_int_equal(pool_copy(&before, &f->packer.state->pool), 0);
+    assert_int_equal(pool_copy(&before, f->packer.state->pool), 0);
     decide(f, &(struct place_terms){.horizon_s = 0});
     assert_int_equal(llc_of(f, delicate), llc_of(f, quiet));
     assert_true(gain_of(&(struct scene){&f->packer, &before, false},
-                        &(struct scene){&f->packer, &f->packer.state->pool, false},
+                        &(struct scene){&f->packer, f->packer.state->pool, false},
                         WIRE_POLICY_CONTEND) < 0);
     pool_free(&before);
     place_predict(&f->packer);
@@ -257,14 +257,14 @@ static void test_divided(void **state)
         size_t here;
 
         turtle->body.task[0].home = turtle->body.task[0].use = cpus_of("2");
-        stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
+        stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
         terms = weigh_terms(&f->packer, fresh ? wide : turtle);
         decide(f, &terms);
         here = (f->packer.pool->stand[0] < 2) + (size_t)(f->packer.pool->stand[1] < 2);
         assert_int_equal(here == 1, fresh);
         registry_drop(f->packer.steps, wide);
         registry_drop(f->packer.steps, turtle);
-        stand_sync(&(struct scene){&f->packer, &f->packer.state->pool, false});
+        stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
     }
 }
 
@@ -298,7 +298,7 @@ static struct step *put_wide(struct fixture *f, double misses, double hits)
     static const char *const core[] = {"4", "5", "6", "7"};
     struct step *step = put(f, 1, "0-3", misses, hits);
 
-    step->program = programs_number(&f->packer.state->programs, 1000, "tag:wide");
+    step->program = programs_number(&f->packer.steps->programs, 1000, "tag:wide");
     for (uint32_t i = 0; i < 4; i++)
         put(f, 2 + i, core[i], 10, 10);
     return step;
@@ -337,7 +337,7 @@ static void test_scattered_stays(void **state)
     put(f, 2, "2", 10, 10), put(f, 3, "3", 10, 10);
     put(f, 4, "6", 10, 10), put(f, 5, "7", 10, 10);
     decide(f, &(struct place_terms){.horizon_s = 30});
-    assert_stand(&f->packer.state->pool, "0 1 2 3 4 5 6 7");
+    assert_stand(f->packer.state->pool, "0 1 2 3 4 5 6 7");
 }
 
 /* What its user insists on comes before what is predicted, by each policy, and is worth moves. */
@@ -376,10 +376,10 @@ static void test_scores_know_threads(void **state)
         f->packer.world.conf.policy = policy[i];
         step = put_wide(f, 30000, 3000);
         step->place.policy_asked = policy[i];
-        assert_int_equal(pool_copy(&before, &f->packer.state->pool), 0);
+        assert_int_equal(pool_copy(&before, f->packer.state->pool), 0);
         assert_int_equal(decide_running(f), 2);
         now = (struct scene){&f->packer, &before, false};
-        next = (struct scene){&f->packer, &f->packer.state->pool, false};
+        next = (struct scene){&f->packer, f->packer.state->pool, false};
         assert_true(gain_of(&now, &next, policy[i]) > 0);
         pool_free(&before);
     }
@@ -408,7 +408,7 @@ static void test_bound_memory(void **state)
 static void test_who_decides(void **state)
 {
     struct fixture *f = *state;
-    struct scene scene = {&f->packer, &f->packer.state->pool, false};
+    struct scene scene = {&f->packer, f->packer.state->pool, false};
     struct step *a = put(f, 1, "0", 10, 10), *b = put(f, 2, "1", 100, 10);
 
     a->place.policy_asked = b->place.policy_asked = WIRE_POLICY_PAIN;
@@ -436,11 +436,11 @@ static void test_home(void **state)
     put(f, 5, "1", 10, 10), put(f, 6, "3", 10, 10), put(f, 7, "5", 10, 10);
     put(f, 8, "7", 10, 10);
     assert_int_equal(
-        pool_assign(&f->packer.state->pool, 4, (size_t[]){1, 2, 5, 6}, (size_t[]){2, 1, 6, 5}), 0);
+        pool_assign(f->packer.state->pool, 4, (size_t[]){1, 2, 5, 6}, (size_t[]){2, 1, 6, 5}), 0);
     assert_int_equal(llc_of(f, step[0]), llc_of(f, step[1]));
     terms.moves_max = 1; /* no exchange */
-    assert_int_equal(pool_copy(&next, &f->packer.state->pool), 0);
-    assert_int_equal(weigh_decide(&(struct scene){&f->packer, &f->packer.state->pool, false},
+    assert_int_equal(pool_copy(&next, f->packer.state->pool), 0);
+    assert_int_equal(weigh_decide(&(struct scene){&f->packer, f->packer.state->pool, false},
                                   &(struct scene){&f->packer, &next, false}, &terms, &weighed,
                                   &err),
                      0);

@@ -35,7 +35,7 @@ static size_t on_first(const struct fixture *f, const struct step *step)
 {
     struct cpus image, first = cpus_of("0-3");
 
-    stand_image(&f->packer, &f->packer.state->pool, &step->body.task[0].use, &image);
+    stand_image(&f->packer, f->packer.state->pool, &step->body.task[0].use, &image);
     cpus_and(&image, &first);
     return cpus_count(&image);
 }
@@ -140,7 +140,7 @@ static struct step *put_program(struct fixture *f)
 {
     struct step *step = put_one_and_four(f, 30000);
 
-    step->program = programs_number(&f->packer.state->programs, 1000, "tag:omp");
+    step->program = programs_number(&f->packer.steps->programs, 1000, "tag:omp");
     return step;
 }
 
@@ -220,7 +220,7 @@ static void test_missing(void **state)
 {
     struct fixture *f = *state;
     struct step *step = put_one_and_four(f, 30000);
-    struct scene scene = {&f->packer, &f->packer.state->pool, false};
+    struct scene scene = {&f->packer, f->packer.state->pool, false};
 
     stand_sync(&scene);
     assert_int_equal(threads_missing(&scene), 0);

@@ -18,6 +18,7 @@
 #include "packer/size/loop.h"
 #include "packer/size/phases.h"
 #include "packer/size/size.h"
+#include "packer/size/size_impl.h"
 
 static double stands_at_s; /* 0: the clock goes */
 double __real_clock_s(void);
@@ -229,7 +230,7 @@ static void test_cores_of_a_run(void **state)
     struct step *step = start(f, "steady");
     double age_s = 1;
 
-    f->packer.state->size_patience_s = 1e-7; /* of a launch: nobody waits here */
+    f->packer.state->size->patience_s = 1e-7; /* of a launch: nobody waits here */
     for (; step->size.loop.state != OPTICORE_PROFILING; age_s++) {
         assert_true(age_s < 20);
         at(f, step, age_s, true);

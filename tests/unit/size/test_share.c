@@ -212,7 +212,7 @@ static void test_strangers(void **state)
     fixture_paper(f);
     f->way.jobs = jobs;
     share(f);
-    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    assert_stand(f->packer.state->pool, "0 - - - - - - -");
     assert_use(a, "0-1"); /* beside a stranger, as Slurm meant it */
     assert_use(b, "0-1");
 }
@@ -260,7 +260,7 @@ static void test_anything(void **state)
 
     srandom(5);
     for (int round = 0; round < 2000; round++) {
-        struct scene scene = {&f->packer, &f->packer.state->pool, false};
+        struct scene scene = {&f->packer, f->packer.state->pool, false};
         struct berth_error err;
         struct step *step;
 

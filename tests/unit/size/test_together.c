@@ -14,6 +14,7 @@
 #include "packer/size/cores.h"
 #include "packer/size/demand.h"
 #include "packer/size/size.h"
+#include "packer/size/size_impl.h"
 
 #define NODES 2
 
@@ -313,14 +314,14 @@ static void test_in_the_next_turn(void **state)
 
     store(f, "a", "[0,6,10,10,10]");
     a = run(f, 1, 0, "0-1", "a", true);
-    f->packer.state->size_together_s = -1;
+    f->packer.state->size->together_s = -1;
     b = run(f, 2, 0, "2-3", "a", true);
     assert_int_equal(a->size.given, 2);
     assert_int_equal(b->size.given, 1);
-    assert_true(f->packer.state->size_later);
+    assert_true(f->packer.state->size->later);
     assert_true(size_turn(&f->packer));
     assert_int_equal(a->size.given, 1);
-    assert_false(f->packer.state->size_later);
+    assert_false(f->packer.state->size->later);
     assert_false(size_turn(&f->packer));
 }
 

@@ -200,7 +200,7 @@ static void test_started_twice(void **state)
 static void test_stand(void **state)
 {
     struct fixture *f = *state;
-    struct pool *pool = &f->packer.state->pool;
+    struct pool *pool = f->packer.state->pool;
 
     for (size_t core = 0; core < 4; core++)
         pool_join(pool, core);
@@ -208,7 +208,7 @@ static void test_stand(void **state)
     assert_int_equal(pool_assign(pool, 2, (size_t[]){0, 3}, (size_t[]){3, 0}), 0);
     assert_int_equal(journal_stand(&f->packer, pool, NULL), 0);
     load_well(f);
-    assert_stand(&f->packer.state->pool, "3 1 2 0 - - - -"); /* the last word */
+    assert_stand(f->packer.state->pool, "3 1 2 0 - - - -"); /* the last word */
 }
 
 static void test_compact(void **state)
@@ -219,17 +219,17 @@ static void test_compact(void **state)
 
     assert_int_equal(journal_start(&f->packer, ended, NULL), 0);
     assert_int_equal(journal_start(&f->packer, put(f, 2), NULL), 0);
-    pool_join(&f->packer.state->pool, 5);
+    pool_join(f->packer.state->pool, 5);
     registry_end(f->packer.steps, ended);
-    size = journal_file_size(f->packer.state->journal);
+    size = journal_size(&f->packer);
     assert_int_equal(journal_compact(&f->packer, false, NULL), 0);
-    assert_int_equal(journal_file_size(f->packer.state->journal), size); /* small enough */
+    assert_int_equal(journal_size(&f->packer), size); /* small enough */
     assert_int_equal(journal_compact(&f->packer, true, NULL), 0);
-    assert_true(journal_file_size(f->packer.state->journal) < size);
+    assert_true(journal_size(&f->packer) < size);
     load_well(f);
     assert_null(find(f, 1, 0));
     assert_non_null(find(f, 2, 0));
-    assert_stand(&f->packer.state->pool, "- - - - - 5 - -");
+    assert_stand(f->packer.state->pool, "- - - - - 5 - -");
 }
 
 /* One that somebody has removed is there again, however small. */
@@ -307,12 +307,12 @@ static void test_too_many_tasks(void **state)
     struct wire_register request = fixture_request(1, 0, "0", "0", 8000, NULL);
     struct berth_error err = {""};
     struct step *step = registry_add(f->packer.steps, &request);
-    size_t size = journal_file_size(f->packer.state->journal);
+    size_t size = journal_size(&f->packer);
 
     assert_non_null(step);
     assert_int_equal(journal_start(&f->packer, step, &err), -1);
     assert_non_null(strstr(err.text, "journal"));
-    assert_int_equal(journal_file_size(f->packer.state->journal), size);
+    assert_int_equal(journal_size(&f->packer), size);
 }
 
 /* ---- what else may stand in the file ---- */
@@ -404,9 +404,9 @@ static void test_stand_of_another_machine(void **state)
         append_text(f, lines[i]);
     append_text(f, "{\"op\":\"stand\",\"stand\":[7,[0],[\"a\",\"b\"],[99,1]]}\n");
     load_well(f);
-    assert_true(pool_count(&f->packer.state->pool) <= 1); /* ["a","b"] reads as [0,0] */
+    assert_true(pool_count(f->packer.state->pool) <= 1); /* ["a","b"] reads as [0,0] */
     for (size_t core = 0; core < f->packer.pool->cores; core++)
-        assert_true(!pool_has(&f->packer.state->pool, core) || f->packer.pool->stand[core] == core);
+        assert_true(!pool_has(f->packer.state->pool, core) || f->packer.pool->stand[core] == core);
 }
 
 static void test_torn_line(void **state)

@@ -70,7 +70,7 @@ static int make_end(struct packer *packer)
 
 static int make_stand(struct packer *packer)
 {
-    return journal_stand(packer, &packer->state->pool, NULL);
+    return journal_stand(packer, packer->state->pool, NULL);
 }
 
 static int make_manage(struct packer *packer)
@@ -144,8 +144,8 @@ static struct fixture *open_full(void)
     step->started_ms = 1700000000250;
     step->started_mono_s = 12.25;
     for (size_t core = 0; core < 4; core++)
-        pool_join(&f->packer.state->pool, core);
-    assert_int_equal(journal_stand(&f->packer, &f->packer.state->pool, NULL), 0);
+        pool_join(f->packer.state->pool, core);
+    assert_int_equal(journal_stand(&f->packer, f->packer.state->pool, NULL), 0);
     return f;
 }
 

@@ -12,6 +12,7 @@
 #include "packer/steps/journal.h"
 #include "packer/steps/stepd.h"
 #include "packer/system/process.h"
+#include "packer/system/process_watch.h"
 
 #define FUSE_S 60 /* a test that hangs longer dies */
 
@@ -45,7 +46,7 @@ static struct step *open_scene(struct fixture *f, pid_t *stepd)
     fixture_run(f, 1, "0", "low");
     step = fixture_run(f, 2, "2", "high");
     fixture_exchange(f, 0, 2);
-    assert_stand(&f->packer.state->pool, "2 - 0 - - - - -");
+    assert_stand(f->packer.state->pool, "2 - 0 - - - - -");
     *stepd = start_stepd();
     step->body.stepd = *stepd;
     step->body.stepd_started = process_started(&f->packer.world.root, *stepd);
@@ -79,7 +80,7 @@ static void wait_for_stepd(struct fixture *f)
 static void assert_only_first_is_left(struct fixture *f)
 {
     assert_int_equal(f->packer.steps->nlive, 1);
-    assert_stand(&f->packer.state->pool, "0 - - - - - - -");
+    assert_stand(f->packer.state->pool, "0 - - - - - - -");
     assert_cpus(&fixture_step(f, 1, 0)->place.cpus, "0");
 }
 
