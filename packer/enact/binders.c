@@ -84,14 +84,8 @@ static void visit(pid_t tid, long task, const struct cpus *now, void *arg)
  * care. */
 static bool keep(const struct packer *packer, struct step *step, const struct look *look)
 {
-    char text[CPUS_TEXT_MAX] = "?", reason[128];
-
-    if (!step_movable(step) || care_moves(packer, step))
-        return false;
-    cpus_format(&look->to, text, sizeof(text));
-    snprintf(reason, sizeof(reason), "left alone: its thread %d is bound to %.60s", (int)look->tid,
-             text);
-    if (step_leave(packer, step, STEP_LEFT, reason) < 0)
+    if (!step_movable(step) || care_moves(packer, step) ||
+        !bindings_leave(packer, step, look->tid, &look->to))
         return false;
     journal_note(packer, step);
     pool_marker_update(packer, step->request.id.job);

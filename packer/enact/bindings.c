@@ -225,14 +225,20 @@ static bool leave(const struct packer *packer, struct step *step, const char *wh
     return !step->enacted.away && step_leave(packer, step, STEP_LEFT, reason) == 0;
 }
 
-static bool leave_astray(const struct packer *packer, struct step *step,
-                         const struct reading *reading)
+bool bindings_leave(const struct packer *packer, struct step *step, pid_t tid,
+                    const struct cpus *to)
 {
     char text[CPUS_TEXT_MAX] = "?", why[128];
 
-    cpus_format(&reading->astray_to, text, sizeof(text));
-    snprintf(why, sizeof(why), "its thread %d is bound to %.60s", (int)reading->astray, text);
+    cpus_format(to, text, sizeof(text));
+    snprintf(why, sizeof(why), "its thread %d is bound to %.60s", (int)tid, text);
     return leave(packer, step, why);
+}
+
+static bool leave_astray(const struct packer *packer, struct step *step,
+                         const struct reading *reading)
+{
+    return bindings_leave(packer, step, reading->astray, &reading->astray_to);
 }
 
 bool bindings_read(const struct packer *packer, struct step *step)

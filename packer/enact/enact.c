@@ -484,15 +484,16 @@ size_t enact_again(const struct packer *packer, uint32_t job)
     return left + move_all(packer, &concern);
 }
 
-struct turn {
+struct settling {
     const struct packer *packer;
     size_t failed;
 };
 
 /* Sends a step home that a turn could not see home; not for ever. */
-static bool once_more(const struct turn *turn, struct step *step, const struct berth_error *err)
+static bool once_more(const struct settling *settling, struct step *step,
+                      const struct berth_error *err)
 {
-    const struct packer *packer = turn->packer;
+    const struct packer *packer = settling->packer;
     bool again = step->enacted.again;
 
     step->enacted.again = false;
@@ -510,35 +511,35 @@ static bool once_more(const struct turn *turn, struct step *step, const struct b
 static void settled(struct wire_step_id id, enum enforce_where where, int rc,
                     const struct berth_error *err, void *arg)
 {
-    struct turn *turn = arg;
-    struct step *step = registry_find(turn->packer->steps, id);
+    struct settling *settling = arg;
+    struct step *step = registry_find(settling->packer->steps, id);
 
-    if (rc < 0 && step && where == ENFORCE_HOME && once_more(turn, step, err))
+    if (rc < 0 && step && where == ENFORCE_HOME && once_more(settling, step, err))
         return;
     if (rc < 0 && (!step || where == ENFORCE_HOME))
         log_error("step %u.%u: not home: %s", id.job, id.step, err->text);
     if (!step)
         return;
     if (rc < 0 && where == ENFORCE_PLACE) {
-        turn->failed += failed(turn->packer, step, err) < 0;
+        settling->failed += failed(settling->packer, step, err) < 0;
         return;
     }
-    step->enacted.verified = rc == 0 && turn->packer->world.enforce->way->touches;
+    step->enacted.verified = rc == 0 && settling->packer->world.enforce->way->touches;
     if (where == ENFORCE_PLACE)
         return;
     step->enacted.again = false;
     step->enacted.away = rc < 0;
-    journal_note(turn->packer, step);
+    journal_note(settling->packer, step);
 }
 
 bool enact_turn(const struct packer *packer, size_t *failed)
 {
-    struct turn turn = {.packer = packer};
+    struct settling settling = {.packer = packer};
     bool more;
 
     enforce_pace(packer->world.enforce, ENFORCE_LOOKS, ENFORCE_TURN_S);
-    more = enforce_turn(packer->world.enforce, settled, &turn);
+    more = enforce_turn(packer->world.enforce, settled, &settling);
     settle_end(packer);
-    *failed = turn.failed;
+    *failed = settling.failed;
     return more;
 }
