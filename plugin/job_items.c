@@ -158,18 +158,6 @@ static void read_command(struct wire_register *reg, struct job_texts *texts, int
         reg->exe = texts->exe;
 }
 
-/* Chooses what says that a step has to stay. That it has a device counts least: berthd knows where
- * that is, and may then know a place for the step. */
-static struct pin stronger_pin(struct pin environment, struct pin program)
-{
-    bool free = environment.pin == WIRE_PIN_NONE || environment.pin == WIRE_PIN_DEVICE;
-
-    if (!free || program.pin == WIRE_PIN_NONE)
-        return environment;
-    return program.pin == WIRE_PIN_DEVICE && environment.pin == WIRE_PIN_DEVICE ? environment
-                                                                                : program;
-}
-
 void job_items_read_program(spank_t spank, struct wire_register *reg, struct job_texts *texts,
                             unsigned limit_ms)
 {
@@ -186,7 +174,7 @@ void job_items_read_program(spank_t spank, struct wire_register *reg, struct job
     if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0 && argv &&
         argv[0])
         read_command(reg, texts, argc, argv, env, limit_ms, &pin);
-    said = stronger_pin(pin_of_environment(env), pin);
+    said = pin_stronger(pin_of_environment(env), pin);
     reg->pin = said.pin;
     snprintf(reg->pin_by, sizeof(reg->pin_by), "%s", said.by);
     devices_of_environment(env, texts->devices);

@@ -16,6 +16,9 @@ struct pin {
     char by[WIRE_PIN_MAX]; /* "" where pin is WIRE_PIN_NONE */
 };
 
+/* Which of two counts: the first one, unless the other outweighs it (wire_calls.h). */
+struct pin pin_stronger(struct pin first, struct pin then);
+
 /* What the step's environment says: env ends with NULL, or is NULL. */
 struct pin pin_of_environment(char *const *env);
 

@@ -33,20 +33,30 @@ struct pin pin_say(enum wire_pin pin, const char *by, size_t length)
     return said;
 }
 
-/* The words before the program: wrappers, their options, and variables that env sets. */
+struct pin pin_stronger(struct pin first, struct pin then)
+{
+    return wire_calls_outweighs(then.pin, first.pin) ? then : first;
+}
+
+/* A wrapper, one of its options, or a variable that env sets. */
+static struct pin pin_of_word(char *word)
+{
+    char *const one[] = {word, NULL};
+
+    for (size_t row = 0; row < COUNT(wrappers); row++)
+        if (wire_calls_is(wire_program_name(word), wrappers[row].text))
+            return pin_say(wrappers[row].pin, wire_program_name(word), SIZE_MAX);
+    return pin_of_environment(one);
+}
+
+/* The words before the program. */
 static struct pin pin_of_wrappers(int words, char *const *argv)
 {
-    for (int i = 0; i < words; i++) {
-        char *const one[] = {argv[i], NULL};
-        struct pin pin = pin_of_environment(one);
+    struct pin pin = pin_nothing;
 
-        if (pin.pin != WIRE_PIN_NONE)
-            return pin;
-        for (size_t row = 0; row < COUNT(wrappers); row++)
-            if (wire_calls_is(wire_program_name(argv[i]), wrappers[row].text))
-                return pin_say(wrappers[row].pin, wire_program_name(argv[i]), SIZE_MAX);
-    }
-    return pin_nothing;
+    for (int i = 0; i < words; i++)
+        pin = pin_stronger(pin, pin_of_word(argv[i]));
+    return pin;
 }
 
 /* Libraries that are loaded before the program's own. */
@@ -57,12 +67,12 @@ static struct pin pin_of_preloaded(char *const *env)
     struct wire_calls calls;
     char path[PATH_MAX];
 
-    while (at && *at && pin.pin == WIRE_PIN_NONE) {
+    while (at && *at) {
         size_t length = strcspn(at, ": ");
 
         snprintf(path, sizeof(path), "%.*s", (int)length, at);
         calls = wire_calls_of_name(wire_program_name(path), WIRE_CALLER_PROGRAM, env);
-        pin = pin_say(calls.pin, calls.by, SIZE_MAX);
+        pin = pin_stronger(pin, pin_say(calls.pin, calls.by, SIZE_MAX));
         at += length + strspn(at + length, ": ");
     }
     return pin;
@@ -93,17 +103,16 @@ static struct pin pin_of_file(const struct wire_program *program, int fd, const 
 struct pin pin_of_program(const struct wire_program *program, const char *path, int argc,
                           char *const *argv, char *const *env)
 {
-    struct pin pin = pin_of_wrappers(program->at, argv);
+    struct pin before = pin_stronger(pin_of_wrappers(program->at, argv), pin_of_preloaded(env));
+    struct pin pin = {WIRE_PIN_UNREAD, ""};
     int fd;
 
-    if (pin.pin == WIRE_PIN_NONE)
-        pin = pin_of_preloaded(env);
-    if (pin.pin != WIRE_PIN_NONE)
-        return pin;
+    if (!wire_calls_yields(before.pin))
+        return before;
     fd = wire_calls_open(path);
-    if (fd < 0)
-        return pin_say(WIRE_PIN_UNREAD, "", 0);
-    pin = pin_of_file(program, fd, path, argc, argv, env);
-    close(fd);
-    return pin;
+    if (fd >= 0) {
+        pin = pin_of_file(program, fd, path, argc, argv, env);
+        close(fd);
+    }
+    return pin_stronger(before, pin);
 }

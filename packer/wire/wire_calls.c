@@ -97,15 +97,31 @@ struct wire_calls wire_calls_of_name(const char *name, enum wire_caller caller, 
     return wire_calls_none;
 }
 
+bool wire_calls_yields(enum wire_pin pin)
+{
+    return pin == WIRE_PIN_NONE || pin == WIRE_PIN_DEVICE;
+}
+
+bool wire_calls_outweighs(enum wire_pin pin, enum wire_pin before)
+{
+    return pin != WIRE_PIN_NONE && pin != before && wire_calls_yields(before);
+}
+
+void wire_calls_add(struct wire_calls *calls, struct wire_calls more)
+{
+    if (wire_calls_outweighs(more.pin, calls->pin))
+        *calls = more;
+}
+
 struct wire_calls wire_calls_of_object(const struct wire_object *object, enum wire_caller caller,
                                        char *const *env)
 {
     const char *end = object->strings + object->length;
     struct wire_calls calls = wire_calls_none;
 
-    for (const char *name = object->strings + 1; name < end && calls.pin == WIRE_PIN_NONE;
+    for (const char *name = object->strings + 1; name < end && wire_calls_yields(calls.pin);
          name += strlen(name) + 1)
-        calls = wire_calls_of_name(name, caller, env);
+        wire_calls_add(&calls, wire_calls_of_name(name, caller, env));
     return calls;
 }
 

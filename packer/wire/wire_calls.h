@@ -35,6 +35,12 @@ struct wire_calls wire_calls_of_program(int fd, const char *path, char *const *e
  * known. */
 struct wire_calls wire_calls_of_name(const char *name, enum wire_caller caller, char *const *env);
 
+/* Which reason to stay counts, of those that are found one after the other: the first one, but that
+ * a program has a device counts least. berthd knows where that is, and may then know a place for
+ * the step. So, does a reason yield to another, and does one count more than the one before? */
+bool wire_calls_yields(enum wire_pin pin);
+bool wire_calls_outweighs(enum wire_pin pin, enum wire_pin before);
+
 /* Is it the name that the word has, or begins with where the word ends with '*'? */
 bool wire_calls_is(const char *name, const char *word);
 

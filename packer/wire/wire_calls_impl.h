@@ -10,6 +10,9 @@ extern const struct wire_calls wire_calls_none;
 
 struct wire_calls wire_calls_say(enum wire_pin pin, const char *by);
 
+/* Takes what was found next, if it outweighs what was found before. */
+void wire_calls_add(struct wire_calls *calls, struct wire_calls more);
+
 /* What an object's own names say. */
 struct wire_calls wire_calls_of_object(const struct wire_object *object, enum wire_caller caller,
                                        char *const *env);

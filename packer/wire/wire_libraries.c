@@ -132,7 +132,7 @@ static struct wire_calls search_needed(struct search *search, const struct wire_
         if (object->dynamic[i].d_tag != DT_NEEDED || !*name || is_known(name))
             continue;
         if (wire_calls_of_name(name, WIRE_CALLER_PROGRAM, NULL).pin != WIRE_PIN_NONE)
-            continue; /* the environment has lifted it */
+            continue; /* it is said already, or the environment has lifted it */
         if (!find_library(search, object, name, path) || !search_add(search, path))
             return wire_calls_say(WIRE_PIN_CALLS, name);
     }
@@ -152,8 +152,8 @@ static struct wire_calls calls_of_file(struct search *search, int fd, const char
             snprintf(search->rpath, sizeof(search->rpath), "%s",
                      wire_object_string(&object, wire_object_value(&object, DT_RPATH)));
         calls = wire_calls_of_object(&object, WIRE_CALLER_PROGRAM, search->env);
-        if (calls.pin == WIRE_PIN_NONE)
-            calls = search_needed(search, &object);
+        if (wire_calls_yields(calls.pin))
+            wire_calls_add(&calls, search_needed(search, &object));
     } else {
         calls = executable && search->go ? wire_calls_none : wire_calls_say(WIRE_PIN_UNREAD, "");
     }
@@ -186,8 +186,8 @@ struct wire_calls wire_calls_of_program(int fd, const char *path, char *const *e
     }
     if (search && search->paths && (!search->go || calls.pin == WIRE_PIN_NONE)) {
         calls = calls_of_file(search, fd, path);
-        for (size_t i = 1; i < search->paths && calls.pin == WIRE_PIN_NONE; i++)
-            calls = calls_of_library(search, search->path[i]);
+        for (size_t i = 1; i < search->paths && wire_calls_yields(calls.pin); i++)
+            wire_calls_add(&calls, calls_of_library(search, search->path[i]));
     }
     for (size_t i = 0; search && i < search->paths; i++)
         free(search->path[i]);

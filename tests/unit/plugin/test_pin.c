@@ -204,6 +204,35 @@ static void test_openmp(void **state)
     check(linked_with("libgomp.so.1"), NULL, WIRE_PIN_NONE, "");
 }
 
+/* That a program has a device counts least, wherever it is said: who needs the run-time of a GPU's
+ * maker may bind its threads all the same. */
+static void test_devices_count_least(void **state)
+{
+    static const char plain[] = "int works(void);int main(void){return works();}";
+    static const char binds[] =
+        "#include <sched.h>\nint works(void);int main(void){cpu_set_t s;CPU_ZERO(&s);"
+        "return works()+sched_setaffinity(0,sizeof s,&s);}";
+    char *path = linked_with("libcuda.so.1"), flags[4 * PATH_MAX];
+
+    (void)state;
+    check(path, NULL, WIRE_PIN_DEVICE, "libcuda.so.1");
+    check_with(path, NULL, "LD_PRELOAD=/a/libcudart.so.13:/b/libnuma.so.1", WIRE_PIN_CALLS,
+               "libnuma.so.1");
+    check_with(path, NULL, "LD_PRELOAD=/b/libnuma.so.1:/a/libcudart.so.13", WIRE_PIN_CALLS,
+               "libnuma.so.1");
+    snprintf(flags, sizeof(flags), "'%s/libcuda.so.1'", folder);
+    check(compiled("linked", binds, flags), NULL, WIRE_PIN_CALLS, "sched_setaffinity");
+    linked_with("libmpi.so.40");
+    snprintf(flags, sizeof(flags), "-Wl,--no-as-needed '%s/libcuda.so.1' '%s/libmpi.so.40'", folder,
+             folder);
+    check(compiled("linked", plain, flags), NULL, WIRE_PIN_CALLS, "libmpi.so.40");
+    linked_by("libwork.so", "#include <sched.h>\nint works(void){return sched_getcpu();}", "");
+    snprintf(flags, sizeof(flags),
+             "-Wl,--no-as-needed,-rpath,'%s' '%s/libcuda.so.1' '%s/libwork.so'", folder, folder,
+             folder);
+    check(compiled("linked", plain, flags), NULL, WIRE_PIN_CALLS, "sched_getcpu");
+}
+
 static void test_preloaded_libraries(void **state)
 {
     char *path = compiled("preloading", "int main(void){return 0;}", "");
@@ -364,6 +393,8 @@ static void test_wrappers(void **state)
         {"numactl --membind=0 /bin/true", WIRE_PIN_CALLS, "numactl"},
         {"nice /usr/bin/taskset -c 0 /bin/true", WIRE_PIN_CALLS, "taskset"},
         {"mpirun -n 2 /bin/true", WIRE_PIN_STARTS, "mpirun"},
+        {"env CUDA_VISIBLE_DEVICES=0 /bin/true", WIRE_PIN_DEVICE, "CUDA_VISIBLE_DEVICES"},
+        {"env CUDA_VISIBLE_DEVICES=0 taskset -c 0 /bin/true", WIRE_PIN_CALLS, "taskset"},
     };
 
     (void)state;
@@ -448,6 +479,7 @@ int main(void)
         cmocka_unit_test(test_torn_executables),
         cmocka_unit_test(test_wrappers),
         cmocka_unit_test(test_openmp),
+        cmocka_unit_test(test_devices_count_least),
         cmocka_unit_test(test_preloaded_libraries),
         cmocka_unit_test(test_libraries),
         cmocka_unit_test(test_libraries_of_libraries),
