@@ -78,12 +78,25 @@ static void read_gpu(const struct rootfs *root, struct device *device)
     read_nvidia(root, device);
 }
 
+/* In a virtual machine the interface belongs to a device of virtio's, which the adapter carries. */
+static void read_virtio(const struct rootfs *root, struct device *device)
+{
+    char carried[DEVICE_NAME_MAX], folder[DEVICE_NAME_MAX + 8];
+
+    first_name(root, device->pci, ".", "virtio", carried);
+    snprintf(folder, sizeof(folder), "%s/net", carried);
+    if (carried[0])
+        first_name(root, device->pci, folder, "", device->name);
+}
+
 /* An adapter is called as its InfiniBand driver calls it, else as its network interface. */
 static void read_network(const struct rootfs *root, struct device *device)
 {
     first_name(root, device->pci, "infiniband", "", device->name);
     if (!device->name[0])
         first_name(root, device->pci, "net", "", device->name);
+    if (!device->name[0])
+        read_virtio(root, device);
 }
 
 static int add(struct devices *devices, const struct topo *topo, const struct rootfs *root,

@@ -214,6 +214,31 @@ static void test_one_node(void **state)
     assert_int_equal(scene->devices->device[0].node, 0);
 }
 
+/* As a guest of Firecracker has them: nobody says where a device is, which does not matter on one
+ * memory node, and what draws no picture and is no network is of no kind. */
+static void test_guest(void **state)
+{
+    struct scene *scene = *state;
+
+    topo_free(scene->topo);
+    assert_int_equal(topo_read(&scene->topo, "package:1 l3:1 core:16 pu:1", NULL), 0);
+    add(scene, "0000:00:00.0", "0x060000\n", "0x8086\n", "-1\n", "0-15\n");
+    add(scene, "0000:00:01.0", "0x018000\n", "0x1af4\n", "-1\n", "0-15\n");
+    put(scene, "0000:00:01.0", "virtio0/block/vda/dev", "254:0\n");
+    add(scene, "0000:00:03.0", "0x020000\n", "0x1af4\n", "-1\n", "0-15\n");
+    put(scene, "0000:00:03.0", "virtio2/net/eth0/mtu", "");
+    add(scene, "0000:00:04.0", "0xffff00\n", "0x1af4\n", "-1\n", "0-15\n");
+    put(scene, "0000:00:04.0", "virtio3/driver_override", "");
+    add(scene, "0000:00:06.0", "0x030200\n", "0x10de\n", "-1\n", "0-15\n");
+    add_nvidia(scene, "0000:00:06.0", "0", "GPU-aaaa");
+    read_all(scene);
+    assert_int_equal(scene->devices->n, 2);
+    assert_string_equal(scene->devices->device[0].name, "eth0");
+    assert_found(scene, "gpu:0", "0000:00:06.0", "0-15");
+    assert_found(scene, "cuda:0", "0000:00:06.0", "0-15");
+    assert_int_equal(scene->devices->device[1].node, 0);
+}
+
 static void test_nothing(void **state)
 {
     struct scene *scene = *state;
@@ -280,9 +305,9 @@ static void test_pascal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_nvidia),  TEST(test_amd),      TEST(test_mixed),
-        TEST(test_network), TEST(test_places),   TEST(test_one_node),
-        TEST(test_nothing), TEST(test_recorded), TEST(test_pascal),
+        TEST(test_nvidia),   TEST(test_amd),      TEST(test_mixed), TEST(test_network),
+        TEST(test_places),   TEST(test_one_node), TEST(test_guest), TEST(test_nothing),
+        TEST(test_recorded), TEST(test_pascal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
