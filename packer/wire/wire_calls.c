@@ -44,7 +44,12 @@ static const struct import imports[] = {
     {"libomp.so*", WIRE_PIN_CALLS, RANK},
     {"libiomp5.so*", WIRE_PIN_CALLS, RANK},
     {"libcraymp*", WIRE_PIN_CALLS, ANY},
-    {"libcuda*", WIRE_PIN_DEVICE, ANY},
+    {"libcuda*", WIRE_PIN_DEVICE, ANY}, /* it and what is built on it set no affinity (traced) */
+    {"libcublas*", WIRE_PIN_DEVICE, ANY},
+    {"libcufft*", WIRE_PIN_DEVICE, ANY},
+    {"libcurand*", WIRE_PIN_DEVICE, ANY},
+    {"libcusolver*", WIRE_PIN_DEVICE, ANY},
+    {"libcusparse*", WIRE_PIN_DEVICE, ANY},
     {"libamdhip64*", WIRE_PIN_DEVICE, ANY},
     {"libhsa-runtime64*", WIRE_PIN_DEVICE, ANY},
     {"libze_loader*", WIRE_PIN_DEVICE, ANY},

@@ -216,6 +216,7 @@ static void test_devices_count_least(void **state)
 
     (void)state;
     check(path, NULL, WIRE_PIN_DEVICE, "libcuda.so.1");
+    check(linked_with("libcublas.so.13"), NULL, WIRE_PIN_DEVICE, "libcublas.so.13");
     check_with(path, NULL, "LD_PRELOAD=/a/libcudart.so.13:/b/libnuma.so.1", WIRE_PIN_CALLS,
                "libnuma.so.1");
     check_with(path, NULL, "LD_PRELOAD=/b/libnuma.so.1:/a/libcudart.so.13", WIRE_PIN_CALLS,
