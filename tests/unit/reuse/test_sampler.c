@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -299,6 +300,16 @@ static void enter(const struct rootfs *root, const char *dir)
     assert_int_equal(rootfs_write(root, path, text, NULL), 0);
 }
 
+/* Binds the child to the first of these CPUs: of many, a few are sampled (REUSE_CPUS). */
+static void bind_child(const struct cpus *cpus)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpus_next(cpus, 0), &set);
+    assert_int_equal(sched_setaffinity(child.pid, sizeof(set), &set), 0);
+}
+
 /* A step as berthd samples it: by its cgroup, on its CPUs. (Under Linux 6.18 a watch beside such an
  * event missed its touch once in 5000 or so: of 284 distances one may be off, or two.) */
 static void test_cgroup(void **state)
@@ -318,6 +329,7 @@ static void test_cgroup(void **state)
     snprintf(dir, sizeof(dir), "%s/berth-reuse-%d", hierarchy.mount, (int)getpid());
     assert_int_equal(rootfs_mkdir(&root, dir, NULL), 0);
     assert_int_equal(rootfs_read_cpus(&root, "/sys/devices/system/cpu/online", &cpus, NULL), 0);
+    bind_child(&cpus);
     target = (struct reuse_target){.cgroup = rootfs_openat(&root, dir, O_RDONLY | O_DIRECTORY),
                                    .cpus = &cpus};
     assert_int_equal(reuse_sampler_attach(sampler, &target, &step, &err), 0);
