@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/ledger/columns.c packer/ledger/columns.h \
 	packer/ledger/deliver.c packer/ledger/deliver.h \
 	packer/ledger/ledger.c packer/ledger/ledger.h \
 	packer/ledger/line.c packer/ledger/line.h \

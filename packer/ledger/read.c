@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "packer/base/array.h"
+#include "packer/ledger/columns.h"
 #include "packer/ledger/schema.h"
 #include "packer/sql/fields.h"
 
@@ -19,6 +20,7 @@ struct query {
     char *text;
     size_t size, n, room;
     bool failed, some; /* out of memory; there is a condition */
+    const bool *lacks; /* columns.h */
     struct parameter {
         const char *text; /* NULL: the number */
         int64_t number;
@@ -83,7 +85,8 @@ static void add_said(struct query *query, const char *column, const char *const 
         return;
     add_names(query, column, name, n);
     begin_condition(query);
-    fputs("identity IN ('", query->out);
+    fputs(ledger_columns_have(query->lacks, "identity") ? "identity IN ('" : "NULL IN ('",
+          query->out);
     for (int i = WIRE_SOURCE_NONE + 1; i < WIRE_SOURCES; i++)
         fprintf(query->out, "%s%s", wire_source_name[i], i + 1 < WIRE_SOURCES ? "', '" : "')");
 }
@@ -145,14 +148,15 @@ static int64_t since_of(const struct ledger_filter *filter)
     return filter->after && filter->after->end > filter->since ? filter->after->end : filter->since;
 }
 
-static int build(struct query *query, const struct ledger_filter *filter, struct berth_error *err)
+static int build(struct query *query, const struct ledger_filter *filter, const bool *lacks,
+                 struct berth_error *err)
 {
-    memset(query, 0, sizeof(*query));
+    *query = (struct query){.lacks = lacks};
     query->out = open_memstream(&query->text, &query->size);
     if (!query->out)
         return berth_no_memory(err);
     fputs("SELECT ", query->out);
-    sql_put_names(query->out, ledger_fields);
+    ledger_columns_put(lacks, query->out);
     fputs(" FROM ledger_record", query->out);
     add_jobs(query, filter);
     add_users(query, filter);
@@ -204,11 +208,20 @@ static int each(struct sql *sql, const struct query *query,
     return rc;
 }
 
-/* A ledger that this berth can read? */
-static int check(struct sql *sql, const char *url, struct berth_error *err)
-{
-    int version = sql_version(sql, "ledger", err);
+/* ---- a view ---- */
 
+struct ledger_view {
+    struct sql *sql;
+    bool *lacks; /* columns.h; NULL: its schema is this berth's */
+};
+
+/* Looks whether this berth can read the ledger, and which columns that lacks. */
+static int check(struct ledger_view *view, const char *url, struct berth_error *err)
+{
+    int version = sql_version(view->sql, "ledger", err);
+
+    free(view->lacks);
+    view->lacks = NULL;
     if (version < 0)
         return -1;
     if (version == 0)
@@ -216,14 +229,8 @@ static int check(struct sql *sql, const char *url, struct berth_error *err)
     if (version > ledger_schema)
         return berth_error_set(err, "%.200s: its schema %d is of a newer berth: this one knows %d",
                                url, version, ledger_schema);
-    return 0;
+    return ledger_columns_find(&view->lacks, view->sql, version, err);
 }
-
-/* ---- a view ---- */
-
-struct ledger_view {
-    struct sql *sql;
-};
 
 int ledger_view_open(struct ledger_view **out, const char *url, const char *defaults_file,
                      struct berth_error *err)
@@ -233,7 +240,7 @@ int ledger_view_open(struct ledger_view **out, const char *url, const char *defa
 
     if (!view)
         return berth_no_memory(err);
-    if (sql_open(&view->sql, url, &options, err) == 0 && check(view->sql, url, err) == 0) {
+    if (sql_open(&view->sql, url, &options, err) == 0 && check(view, url, err) == 0) {
         *out = view;
         return 0;
     }
@@ -246,6 +253,7 @@ void ledger_view_close(struct ledger_view *view)
     if (!view)
         return;
     sql_close(view->sql);
+    free(view->lacks);
     free(view);
 }
 
@@ -259,8 +267,11 @@ int ledger_view_read(struct ledger_view *view, const struct ledger_filter *filte
                      struct berth_error *err)
 {
     struct query query;
-    int rc = build(&query, filter, err);
+    int rc;
 
+    if (view->lacks && check(view, "the ledger", err) < 0) /* somebody may have added them */
+        return -1;
+    rc = build(&query, filter, view->lacks, err);
     if (rc == 0)
         rc = each(view->sql, &query, fn, arg, err);
     free(query.text);

@@ -22,6 +22,7 @@
 #define TEXT_MAX 65536   /* bytes of a column */
 
 #define NO_SUCH_TABLE 1146
+#define NO_SUCH_COLUMN 1054
 
 /* What each connection begins with. Text that does not fit is refused, not cut. */
 #define SESSION                                                                                    \
@@ -92,6 +93,8 @@ static int fail(struct sql *sql, unsigned number, const char *state, const char 
         sql->failure = SQL_REFUSED;
     else if (number == NO_SUCH_TABLE)
         sql->failure = SQL_NO_TABLE;
+    else if (number == NO_SUCH_COLUMN)
+        sql->failure = SQL_NO_COLUMN;
     return berth_error_set(err, "MariaDB: %.400s (%u)", why, number);
 }
 

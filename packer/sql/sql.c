@@ -174,6 +174,11 @@ bool sql_no_table(const struct sql *sql)
     return sql->failure == SQL_NO_TABLE;
 }
 
+bool sql_no_column(const struct sql *sql)
+{
+    return sql->failure == SQL_NO_COLUMN;
+}
+
 const struct sql_words *sql_words(const struct sql *sql)
 {
     return &sql->way->words;

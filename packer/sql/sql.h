@@ -55,8 +55,9 @@ int sql_check_url(const char *url, struct berth_error *err);
  * constraint), so that it would fail again. Else it is the database that cannot be used now. */
 bool sql_refused(const struct sql *sql);
 
-/* Says whether the last call that failed did so for want of the table. */
+/* Says whether the last call that failed did so for want of the table; of a column. */
 bool sql_no_table(const struct sql *sql);
+bool sql_no_column(const struct sql *sql);
 
 /* What the two databases cannot say alike. */
 struct sql_words {

@@ -9,7 +9,7 @@
 
 #include "packer/sql/sql.h"
 
-enum sql_failure { SQL_FAILED, SQL_REFUSED, SQL_NO_TABLE };
+enum sql_failure { SQL_FAILED, SQL_REFUSED, SQL_NO_TABLE, SQL_NO_COLUMN };
 
 enum sql_type { SQL_NULL, SQL_INT, SQL_DOUBLE, SQL_TEXT };
 

@@ -83,6 +83,8 @@ static int fail(struct sql *sql, int rc, struct berth_error *err)
         sql->failure = SQL_REFUSED;
     else if ((rc & 0xff) == SQLITE_ERROR && strstr(why, "no such table"))
         sql->failure = SQL_NO_TABLE;
+    else if ((rc & 0xff) == SQLITE_ERROR && strstr(why, "no such column"))
+        sql->failure = SQL_NO_COLUMN;
     if ((rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB)
         return berth_error_set(err, "%.300s: damaged, or no %s: move it away to begin anew",
                                state->path, state->what);

@@ -339,6 +339,53 @@ static void drop_fourth(const struct ledger_box *box)
     run_sql(box->conf.ledger, "DELETE FROM ledger_schema WHERE version > 3");
 }
 
+static int keep_one(const struct ledger_record *record, void *arg)
+{
+    *(struct ledger_record *)arg = *record;
+    return 0;
+}
+
+static int count_all(const struct ledger_record *record, void *arg)
+{
+    (void)record;
+    ++*(size_t *)arg;
+    return 0;
+}
+
+/* A ledger that no berthd of this version has opened yet: what has no column there is not known,
+ * and nothing else is missing. It is known as soon as the column is there, to who reads already,
+ * too. */
+static void test_older(void **state)
+{
+    struct ledger_box *box = box_of(state);
+    struct ledger *ledger = open_ledger(box);
+    const char *physics = "physics";
+    struct ledger_filter all = {.njobs = 0}, said = {.naccounts = 1, .account = &physics};
+    struct ledger_record full = ledger_box_record(0), read;
+    struct ledger_view *view;
+    struct berth_error err;
+    size_t n = 0;
+
+    assert_int_equal(ledger_add(ledger, &full, &err), 0);
+    assert_true(ledger_box_arrived(ledger));
+    ledger_close(ledger);
+    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN identity");
+    drop_fourth(box);
+    if (ledger_view_open(&view, box->conf.ledger, "", &err) < 0 ||
+        ledger_view_read(view, &all, keep_one, &read, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_string_equal(read.program, full.program);
+    assert_true(read.uj[ENERGY_PACKAGE] == full.uj[ENERGY_PACKAGE]);
+    assert_string_equal(read.reason, "");
+    assert_true(isnan(read.uj_idle));
+    assert_int_equal(ledger_view_read(view, &said, count_all, &n, &err), 0);
+    assert_int_equal(n, 0); /* nobody knows who said so */
+    run_sql(box->conf.ledger, "ALTER TABLE ledger_record ADD COLUMN reason TEXT DEFAULT 'now'");
+    assert_int_equal(ledger_view_read(view, &all, keep_one, &read, &err), 0);
+    assert_string_equal(read.reason, "now");
+    ledger_view_close(view);
+}
+
 static int list_places(const struct ledger_record *record, void *arg)
 {
     char *text = arg, *end = text + strlen(text);
@@ -417,12 +464,6 @@ static void test_believed(void **state)
     assert_identities(box, "7/1001@10 environment  physics 0; 7/1001@11 none   0; ");
     assert_int_equal(ledger_read(box->conf.ledger, "", &filter, list_identity, text, &err), 0);
     assert_string_equal(text, "");
-}
-
-static int keep_one(const struct ledger_record *record, void *arg)
-{
-    *(struct ledger_record *)arg = *record;
-    return 0;
 }
 
 /* What is not known comes back as not known; the user's name is looked up on the way. */
@@ -1063,6 +1104,7 @@ int main(void)
         BOTH(test_identified),
         BOTH(test_believed),
         BOTH(test_places),
+        BOTH(test_older),
         BOTH(test_unknown),
         BOTH(test_asked),
         BOTH(test_paged),

@@ -273,7 +273,10 @@ static void test_errors(void **state)
     assert_int_equal(sql_prepare(sql, "SELECT FROM", &statement, &err), -1);
     assert_false(sql_no_table(sql));
     make_table(sql);
+    assert_false(sql_no_column(sql));
     assert_int_equal(sql_prepare(sql, "SELECT \"nothing\" FROM t", &statement, &err), -1);
+    assert_true(sql_no_column(sql));
+    assert_false(sql_no_table(sql));
     sql_close(sql);
 }
 
