@@ -106,6 +106,8 @@ static void fill_place(const struct packer *packer, const struct step *step,
              is_late(step) && !decided ? "late" : step_state_name[step->state]);
     snprintf(record->reason, sizeof(record->reason), "%.*s",
              (int)text_fit(step->enacted.reason, sizeof(record->reason) - 1), step->enacted.reason);
+    if (step->state == STEP_LEFT && step->enacted.left_for != WIRE_NOT_LEFT)
+        strcpy(record->left_for, wire_left_name[step->enacted.left_for]);
     snprintf(record->knowledge, sizeof(record->knowledge), "%s",
              step_rung_name[step->knowledge.rung]);
     record->tasks = (uint32_t)step->request.ntasks;

@@ -83,13 +83,17 @@ const char *care_stays(const struct packer *packer, const struct step *step, cha
     return care_pin(request->pin, request->pin_by, why);
 }
 
-/* Returns why berth keeps off this step, or NULL. */
+/* Returns why berth keeps off this step, or NULL; `left` is for what. */
 static const char *reason_to_leave(const struct packer *packer, const struct step *step,
-                                   char why[CARE_WHY_MAX])
+                                   char why[CARE_WHY_MAX], enum wire_left *left)
 {
     const char *stays = care_stays(packer, step, why);
+    bool off = step->request.options.mode == WIRE_MODE_OFF;
 
-    if (step->request.options.mode == WIRE_MODE_OFF)
+    *left = off && !step->refused[0]              ? WIRE_LEFT_OFF
+            : !off && step->request.bound_by_hand ? WIRE_LEFT_BOUND
+                                                  : WIRE_LEFT_OTHER;
+    if (off)
         return step->refused[0] ? "the site's berth.conf does not allow what it asked for"
                                 : "did not opt in";
     if (step->request.bound_by_hand)
@@ -117,12 +121,14 @@ static bool goes_along(const struct packer *packer, const struct step *step)
 void care_begin(const struct packer *packer, struct step *step)
 {
     char reason[sizeof(step->enacted.reason)], why[CARE_WHY_MAX];
-    const char *leave = reason_to_leave(packer, step, why);
+    enum wire_left left;
+    const char *leave = reason_to_leave(packer, step, why, &left);
 
     step->enacted.verified = packer->world.enforce->way->touches; /* where Slurm put it */
     if (leave) {
         snprintf(reason, sizeof(reason), "left alone: %s", leave);
         step_leave(packer, step, STEP_LEFT, reason);
+        step->enacted.left_for = left;
         step->enacted.unread = leave == why && step->request.pin == WIRE_PIN_STARTS;
     } else if (goes_along(packer, step)) {
         step_go(step, STEP_PLACED);
@@ -152,6 +158,7 @@ int step_leave(const struct packer *packer, struct step *step, enum step_state s
         return -1;
     step->enacted.away = moved;
     step->enacted.unread = false;
+    step->enacted.left_for = state == STEP_LEFT ? WIRE_LEFT_OTHER : WIRE_NOT_LEFT;
     step->enacted.verified = step->enacted.verified && !step->enacted.away;
     snprintf(step->enacted.reason, sizeof(step->enacted.reason), "%s", reason);
     snprintf(why, sizeof(why), "%.*s: all that Slurm gave", (int)strcspn(reason, ":"), reason);

@@ -56,6 +56,7 @@ struct ledger_record {
     char slowdown_source[32];
     char knowledge[16]; /* what was known of its program at its end (step_rung_name) */
     char reason[128];   /* what berth did with it and why; cut where it is longer */
+    char left_for[16];  /* wire_left_name of one that is "left"; "" of others, and not known */
     /* Of its speed, what `size` might cost, and what it lost on fewer cores by the last prediction
      * and the last measurement: fractions. */
     double size_loss_asked, size_loss_predicted, size_loss_measured;
@@ -82,6 +83,9 @@ struct ledger_identity {
     int64_t from, to; /* Unix seconds */
     struct wire_identity is;
 };
+
+/* Returns for what the record's step was left alone. */
+enum wire_left ledger_left_for(const struct ledger_record *record);
 
 /* Does the record say who its job is, by Slurm's own word? */
 bool ledger_is_known(const struct ledger_record *record);

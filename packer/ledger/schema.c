@@ -61,6 +61,7 @@ const struct json_field ledger_fields[] = {
     FIELD(slowdown_source),
     FIELD(knowledge),
     FIELD(reason),
+    FIELD(left_for),
     FIELD(size_loss_asked),
     FIELD(size_loss_predicted),
     FIELD(size_loss_measured),
@@ -150,6 +151,17 @@ const sql_migration ledger_migration[] = {
     [(version) - 1] = {"ALTER TABLE ledger_record ADD COLUMN%s " #member COLUMN_##type},
 #include "packer/fact/facts.def"
     /* clang-format on */
+    [7] =
+        {
+            "ALTER TABLE ledger_record ADD COLUMN%s left_for VARCHAR(16) NOT NULL DEFAULT ''",
+            /* Until then, only the sentence said it. */
+            "UPDATE ledger_record SET left_for = 'off' WHERE state = 'left' AND left_for = ''"
+            " AND reason LIKE '%: did not opt in%'",
+            "UPDATE ledger_record SET left_for = 'bound' WHERE state = 'left' AND left_for = ''"
+            " AND reason LIKE '%: bound by hand%'",
+            "UPDATE ledger_record SET left_for = 'other' WHERE state = 'left' AND left_for = ''"
+            " AND reason <> ''",
+        },
 };
 const int ledger_schema = sizeof(ledger_migration) / sizeof(ledger_migration[0]);
 
@@ -191,6 +203,14 @@ bool ledger_tells(enum fact_id id)
     default:
         return false;
     }
+}
+
+enum wire_left ledger_left_for(const struct ledger_record *record)
+{
+    for (enum wire_left left = WIRE_NOT_LEFT; left < WIRE_LEFTS; left++)
+        if (strcmp(record->left_for, wire_left_name[left]) == 0)
+            return left;
+    return WIRE_NOT_LEFT;
 }
 
 bool ledger_is_known(const struct ledger_record *record)

@@ -107,6 +107,13 @@ bool benefit_of(const struct ledger_record *record, enum benefit_kind *kind, dou
 
 static enum benefit_why why_of(const struct ledger_record *record)
 {
+    static const enum benefit_why TABLE(why, WIRE_LEFTS) = {
+        ROW(WIRE_NOT_LEFT) = BENEFIT_OLD,
+        ROW(WIRE_LEFT_OFF) = BENEFIT_NOT_OPTED,
+        ROW(WIRE_LEFT_BOUND) = BENEFIT_BOUND,
+        ROW(WIRE_LEFT_OTHER) = BENEFIT_LEFT,
+    };
+    TABLE_COMPLETE(why);
     enum benefit_kind kind;
 
     if (kind_of(record, &kind)) {
@@ -118,11 +125,7 @@ static enum benefit_why why_of(const struct ledger_record *record)
         return BENEFIT_LATE;
     if (strcmp(record->state, "failed") == 0)
         return BENEFIT_FAILED;
-    if (!record->reason[0])
-        return BENEFIT_OLD;
-    if (strstr(record->reason, ": did not opt in"))
-        return BENEFIT_NOT_OPTED;
-    return strstr(record->reason, ": bound by hand") ? BENEFIT_BOUND : BENEFIT_LEFT;
+    return why[ledger_left_for(record)];
 }
 
 /* ---- winners and losers ---- */

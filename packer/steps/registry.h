@@ -278,6 +278,7 @@ struct step_enacted {
     char ranks_why[160];    /* why its ranks are not placed one by one; "": they are, or none is */
     double lately, moved_s; /* step_moved_lately() as of its last move, and CLOCK_MONOTONIC then */
     char reason[384];
+    enum wire_left left_for; /* of one that is left alone: for what */
 };
 
 /* What was seen of threads that its program has bound, though nothing said before that it would

@@ -118,6 +118,10 @@ static void test_nothing(void **state)
     assert_string_equal(record.program, "");
     assert_string_equal(record.policy, ""); /* nobody decided */
     assert_string_equal(record.state, "left");
+    assert_string_equal(record.left_for, "");
+    step->enacted.left_for = WIRE_LEFT_BOUND;
+    ledger_record_fill(&f->packer, step, &record);
+    assert_string_equal(record.left_for, "bound");
     assert_string_equal(record.counters_source, "");
     assert_string_equal(record.energy_source, "");
     assert_string_equal(record.idle_energy, "");

@@ -293,15 +293,18 @@ static void test_off_step_takes_its_cores(void **state)
     assert_stand(f->packer.state->pool, "0 1 - - - - - -");
     assert_string_equal(reason_of(off), "not placed");
     assert_non_null(strstr(off->enacted.reason, "did not opt in"));
+    assert_int_equal(off->enacted.left_for, WIRE_LEFT_OFF);
 }
 
 static void test_left_alone(void **state)
 {
     struct fixture *f = *state;
     struct wire_register request = fixture_request(1, 0, "0", "0", 1, "low");
+    struct wire_register other = fixture_request(2, 0, "1", "1", 1, "low");
     struct wire_answer answer;
 
-    request.bound_by_hand = true;
+    request.bound_by_hand = other.bound_by_hand = true;
+    assert_int_equal(fixture_start(f, other)->enacted.left_for, WIRE_LEFT_BOUND);
     pipeline_start(&f->packer, &request, &answer);
     assert_true(answer.ok);
     assert_false(answer.managed);

@@ -326,7 +326,7 @@ static void drop_fourth(const struct ledger_box *box)
     static const char *const column[] = {
         "start_ms",    "end_ms",        "proposed", "slowdown_proposed", "knowledge", "reason",
         "uj_idle",     "idle_energy",   "inside",   "inside_changes",    "inside_s",  "throttled",
-        "throttled_s", "idle_thread_s",
+        "throttled_s", "idle_thread_s", "left_for",
 #define FACT_ADDED(ID, member, type, version) #member,
 #include "packer/fact/facts.def"
     };
@@ -408,6 +408,45 @@ static void add_place(struct ledger *ledger, uint32_t job, const char *state, co
     record.id.job = job;
     record.start = job;
     assert_int_equal(ledger_add(ledger, &record, &err), 0);
+}
+
+static int list_left(const struct ledger_record *record, void *arg)
+{
+    sprintf((char *)arg + strlen(arg), "%u %s; ", record->id.job,
+            wire_left_name[ledger_left_for(record)]);
+    return 0;
+}
+
+/* In a ledger of the seventh schema only a sentence says for what a step was left. */
+static void test_left_for(void **state)
+{
+    static const char *const reason[] = {"left alone: did not opt in",
+                                         "left alone: bound by hand (--cpu-bind)",
+                                         "left alone: released by root (berthctl release)", ""};
+    struct ledger_box *box = box_of(state);
+    struct ledger *ledger = open_ledger(box);
+    struct ledger_filter filter = {.njobs = 0};
+    char text[256] = "", update[256];
+    struct berth_error err;
+
+    for (uint32_t i = 0; i < 4; i++)
+        add_place(ledger, i + 1, "left", "0-1");
+    add_place(ledger, 5, "placed", "0-1");
+    assert_true(ledger_box_arrived(ledger));
+    ledger_close(ledger);
+    for (uint32_t i = 0; i < 4; i++) {
+        snprintf(update, sizeof(update), "UPDATE ledger_record SET reason = '%s' WHERE job = %u",
+                 reason[i], i + 1);
+        run_sql(box->conf.ledger, update);
+    }
+    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN left_for");
+    run_sql(box->conf.ledger, "DELETE FROM ledger_schema WHERE version > 7");
+    ledger = open_ledger(box);
+    add_place(ledger, 6, "left", "0-1");
+    assert_true(ledger_box_arrived(ledger));
+    ledger_close(ledger);
+    assert_int_equal(ledger_read(box->conf.ledger, "", &filter, list_left, text, &err), 0);
+    assert_string_equal(text, "1 off; 2 bound; 3 other; 4 no; 5 no; 6 no; ");
 }
 
 /* A ledger of the third schema has where an observed step would have stood as where it stood: both
@@ -1105,6 +1144,7 @@ int main(void)
         BOTH(test_believed),
         BOTH(test_places),
         BOTH(test_older),
+        BOTH(test_left_for),
         BOTH(test_unknown),
         BOTH(test_asked),
         BOTH(test_paged),

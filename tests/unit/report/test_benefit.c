@@ -207,18 +207,19 @@ static void test_ranks(void **state)
 static void test_all_unknown(void **state)
 {
     static const struct {
-        const char *state, *knowledge, *reason;
+        const char *state, *knowledge, *reason, *left_for;
         enum benefit_why why;
     } list[] = {
-        {"placed", "nothing", "", BENEFIT_UNPROFILED},
-        {"observed", "counters", "", BENEFIT_SHORT},
-        {"placed", "", "", BENEFIT_OLD},
-        {"late", "nothing", "left alone: it was over", BENEFIT_LATE},
-        {"failed", "counters", "could not be placed", BENEFIT_FAILED},
-        {"left", "counters", "left alone: did not opt in", BENEFIT_NOT_OPTED},
-        {"left", "counters", "left alone: bound by hand (--cpu-bind)", BENEFIT_BOUND},
-        {"left", "counters", "left alone: one of its cores is switched off", BENEFIT_LEFT},
-        {"left", "counters", "", BENEFIT_OLD},
+        {"placed", "nothing", "", "", BENEFIT_UNPROFILED},
+        {"observed", "counters", "", "", BENEFIT_SHORT},
+        {"placed", "", "", "", BENEFIT_OLD},
+        {"late", "nothing", "left alone: it was over", "other", BENEFIT_LATE},
+        {"failed", "counters", "could not be placed", "", BENEFIT_FAILED},
+        {"left", "counters", "left alone: it asked for nothing", "off", BENEFIT_NOT_OPTED},
+        {"left", "counters", "left alone: its user bound it", "bound", BENEFIT_BOUND},
+        {"left", "counters", "left alone: bound by hand: another", "other", BENEFIT_LEFT},
+        {"left", "counters", "left alone: did not opt in", "", BENEFIT_OLD},
+        {"left", "counters", "", "of a newer berth", BENEFIT_OLD},
     };
     const struct benefit_result *result;
     size_t told = 0;
@@ -230,6 +231,7 @@ static void test_all_unknown(void **state)
         strcpy(record.state, list[i].state);
         strcpy(record.knowledge, list[i].knowledge);
         strcpy(record.reason, list[i].reason);
+        strcpy(record.left_for, list[i].left_for);
         record.slowdown_home = record.slowdown_predicted = NAN;
         add(record);
         if (benefit_conclude(benefit)->why[list[i].why].n == 0)
@@ -242,7 +244,7 @@ static void test_all_unknown(void **state)
     assert_int_equal(told, result->steps); /* none is lost */
     assert_int_equal(result->winners + result->losers, 0);
     assert_true(isnan(result->group[BENEFIT_PLACED].core_time.sum));
-    assert_says("Not known of 9 of 9 steps:");
+    assert_says("Not known of 10 of 10 steps:");
     assert_json("\"core_s_predicted\":{\"n\":0,\"sum\":null,\"gained\":null,\"lost\":null}");
 }
 

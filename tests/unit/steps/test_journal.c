@@ -100,12 +100,14 @@ static void test_ranks(void **state)
                                      {.pid = 702, .started = 9, .cpus = cpus_of("2")}};
 
     step->enacted.unread = true;
+    step->enacted.left_for = WIRE_LEFT_BOUND;
     assert_int_equal(rank_tasks_take(step, rank, 3), 0);
     assert_int_equal(journal_start(&f->packer, step, NULL), 0);
     load_well(f);
     step = find(f, 1, 0);
     assert_non_null(step);
     assert_true(step->enacted.unread);
+    assert_int_equal(step->enacted.left_for, WIRE_LEFT_BOUND);
     assert_true(rank_tasks_are(step, rank, 3));
     assert_cpus(&step->body.task[0].home, "3");
     assert_cpus(&step->body.task[2].cpus, "2");
