@@ -211,6 +211,7 @@ static void note(struct bill *bill, size_t z, unsigned by, bool gap, struct step
         own->running->by |= by;
         bill_by_text(own->running->by, own->by);
         snprintf(own->source, sizeof(own->source), "%s", zone->zone.source);
+        own->modelled |= zone->zone.modelled;
     }
 }
 

@@ -70,9 +70,10 @@ static void put_step(FILE *out, const struct step *step)
 
     fprintf(out,
             "{\"job\":%u,\"step\":%u,\"started_at\":%" PRId64 ",\"gaps\":%" PRIu64
-            ",\"source\":\"%s\",\"by\":%u,\"idle\":\"%s\"",
+            ",\"source\":\"%s\",\"modelled\":%s,\"by\":%u,\"idle\":\"%s\"",
             step->request.id.job, step->request.id.step, step->started_at, bill->gaps, bill->source,
-            bill->running->by, conf_idle_energy_name[bill->idle]);
+            bill->modelled ? "true" : "false", bill->running->by,
+            conf_idle_energy_name[bill->idle]);
     for (size_t d = 0; d < ENERGY_DOMAINS; d++)
         if (bill->known[d])
             fprintf(out, ",\"%s_uj\":%" PRIu64 ",\"%s_idle_uj\":%" PRIu64, energy_domain_name[d],
@@ -207,7 +208,8 @@ static int get_domain(struct step_bill *bill, size_t d, struct json_object *obje
     return 0;
 }
 
-/* A berthd that had no rule has billed by cores. */
+/* A berthd that had no rule has billed by cores; one that did not say whether a model did so had
+ * that as its source. */
 static int get_step(struct bill *bill, struct json_object *object, struct berth_error *err)
 {
     struct bill_saved *saved = &bill->saved[bill->saved_n];
@@ -223,6 +225,9 @@ static int get_step(struct bill *bill, struct json_object *object, struct berth_
                       err) < 0 ||
         json_get_text(object, "source", JSON_REQUIRED, saved->bill.source,
                       sizeof(saved->bill.source), err) < 0)
+        return -1;
+    saved->bill.modelled = strcmp(saved->bill.source, energy_model.name) == 0;
+    if (json_get_bool(object, "modelled", JSON_OPTIONAL, &saved->bill.modelled, err) < 0)
         return -1;
     saved->bill.idle = (enum conf_idle_energy)idle;
     for (size_t d = 0; d < ENERGY_DOMAINS; d++)

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "packer/base/clock.h"
 #include "packer/bill/bill.h"
@@ -46,7 +45,7 @@ static double billed_j(const struct packer *packer, const struct step *step)
     uint64_t uj;
 
     bill_turn(packer);
-    if (strstr(step->bill.source, "model") || !bill_total(step, &uj))
+    if (step->bill.modelled || !bill_total(step, &uj))
         return NAN;
     return (double)uj / 1e6;
 }

@@ -386,6 +386,7 @@ struct step_bill {
     uint64_t uj[ENERGY_DOMAINS]; /* microjoules until now */
     uint64_t gaps;               /* intervals of its life that were not metered, or in part */
     char source[32];             /* of the meters: "rapl-powercap", "model", ..; "": none */
+    bool modelled;               /* nothing was measured: the site's watts say what was drawn */
     char by[32];                 /* what the dynamic part went by: "counters", "busy time",
                                     "cores" (held); several, with commas, in the course of time */
     struct bill_step *running;   /* bill/parts.h; NULL: it is not billed (yet, or any more) */

@@ -100,6 +100,7 @@ static void test_by_busy_time(void **state)
     assert_string_equal(a->bill.by, "busy time");
     assert_string_equal(c->bill.by, "cores");
     assert_string_equal(a->bill.source, "rapl-powercap");
+    assert_false(a->bill.modelled);
     assert_true(bill_total(a, &uj) && uj == 22 * J + 1); /* not the platform's, too */
     bill_box_work(box, 0, 0.5);
     bill_box_work(box, 3, 0.5); /* nobody's */
@@ -183,6 +184,7 @@ static void test_idle_rules(void **state)
         assert_uj(a, ENERGY_PACKAGE, want[i].a + 5 * J);
         assert_uj(b, ENERGY_PACKAGE, want[i].b); /* metered, if it is 0 */
         assert_uj(c, ENERGY_PACKAGE, want[i].c);
+        assert_true(a->bill.modelled);
         assert_idle(a, want[i].a);
         assert_idle(b, want[i].b);
         assert_idle(c, want[i].c);
@@ -455,6 +457,18 @@ static void use_and_turn(struct bill_box *box, size_t cpu)
     bill_box_turn(box, 1);
 }
 
+/* What a model has said stays no measurement, also where the next berthd has meters. */
+static void test_restart_modelled(void **state)
+{
+    struct bill_box *box = *state;
+
+    run(box, 1, "0");
+    model(box);
+    use_and_turn(box, 0);
+    bill_box_die(box, 1);
+    assert_true(resume(box, 1)->bill.modelled);
+}
+
 static void test_restart(void **state)
 {
     struct bill_box *box = *state;
@@ -470,6 +484,7 @@ static void test_restart(void **state)
     assert_uj(a, ENERGY_PACKAGE, 8 * J);
     assert_int_equal(a->bill.gaps, 1);
     assert_string_equal(a->bill.by, "busy time");
+    assert_false(a->bill.modelled);
     assert_string_equal(a->bill.source, "rapl-powercap");
     assert_account(box, BOX_PACKAGE_0, 8 * J, 0, 0); /* 50 J are nobody's, and not metered */
     assert_int_equal(bill_box_account(box, BOX_PACKAGE_0).gaps, 1);
@@ -1015,6 +1030,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_dead_meter, open_box, close_box),
         cmocka_unit_test_setup_teardown(test_meter_stands_still, open_packages, close_box),
         CASE(test_restart),
+        CASE(test_restart_modelled),
         cmocka_unit_test_setup_teardown(test_restart_keeps_rule, open_packages, close_box),
         CASE(test_stopped),
         cmocka_unit_test_setup_teardown(test_stopped_away, open_packages, close_box),
