@@ -9,6 +9,10 @@
  * mutexes whose owner's death or priority counts. The mutex is given and locked by its own
  * functions, whatever kind it is.
  *
+ * In a single domain all waits are libc's: there is nothing to divide, and a broadcast of ours
+ * wakes one thread after the other. With 16 threads on as many cores a round took 1.8 times as
+ * long.
+ *
  * What is shared between processes is libc's. That, and its clock, a condition variable says by
  * itself, where libc has the layout that it has had since 2.25; else we are not there.
  *
@@ -21,6 +25,7 @@
 #include "runtime/cond.h"
 #include "runtime/mutex.h"
 #include "runtime/next.h"
+#include "runtime/nodes.h"
 #include "runtime/rt.h"
 #include "runtime/said.h"
 #include "runtime/table.h"
@@ -100,8 +105,8 @@ static struct cond *place_to_wait(const pthread_cond_t *condition, const pthread
     const struct rt_page *page = rt_page(RT_FLEX);
     struct cond *cond;
 
-    if (!page || (mutex->__data.__kind & NOT_NORMAL) || (flags_of(condition) & SHARED) ||
-        !knows_layout())
+    if (!page || nodes_domains() < 2 || (mutex->__data.__kind & NOT_NORMAL) ||
+        (flags_of(condition) & SHARED) || !knows_layout())
         return NULL;
     cond = table_find(&conds, condition);
     return cond ? cond : add(condition, page);

@@ -67,6 +67,8 @@ gcc -O2 -g -D_GNU_SOURCE -o sync "$srcdir/tests/runtime/sync.c" -lpthread || exi
     same 'those of one process are distributed, none in a child' '1 2' "$(objects)"
     under 'clocks' '*2' "$program" timed
     same 'condition variables of each clock are, where threads wait' '1 2' "$(objects)"
+    under 'clocks in one domain' '*1' "$program" timed
+    same 'there they are left to libc' '' "$(objects)"
     make_page features=1
     under 'with the feature off' '*2' "$program" barrier queue
     same 'nothing is distributed' '' "$(objects)"
@@ -94,7 +96,8 @@ if echo 'int main(void) { return 0; }' | gcc -fsanitize=thread -x c -o try - 2>/
         "$runtime/lines.c" "$runtime/nodes.c" "$runtime/rt.c" "$runtime/said.c" "$runtime/table.c" "$srcdir/blackboard/reader.c" \
         -lpthread -ldl >compiler.log 2>&1 || { cat compiler.log; exit 1; }
     make_page features=4
-    for nodes in '*1' '*4' '~3'; do
+    try 'ThreadSanitizer, *1' '*1' ./sync-tsan barrier destroy # waits for conditions are libc's there
+    for nodes in '*2' '*4' '~3'; do
         try "ThreadSanitizer, $nodes" "$nodes" ./sync-tsan barrier destroy herd destroy-cond timed storm=2
     done
 else
