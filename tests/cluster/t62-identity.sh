@@ -68,7 +68,7 @@ t62_a_script_belongs_to_the_key_of_its_interpreter() {
     has "$(key_of a)" "$CLUSTER/out/one.sh#"
     is_profiled "$(key_of a)" 50000
     over a
-    asks b time bash "$CLUSTER/out/one.sh"
+    asks b nice bash "$CLUSTER/out/one.sh"
     same "the same script" "$(explained b .class.name)" devil
     over b
     asks c bash "$CLUSTER/out/two.sh"
