@@ -194,7 +194,7 @@ static void say_observe(FILE *out, struct json_object *observe)
     struct json_object *counts = ctl_object(observe, "counts");
 
     for (enum fact_id id = 0; id < FACTS; id++)
-        if (fact[id].say && fact_is_told(id, FACT_EXPLAIN, "observe"))
+        if (fact[id].say && fact_is_told(id, "observe"))
             ctl_say(out, observe, fact[id].say);
     say_each(out, ctl_object(observe, "unread"),
              "; [{what=program}its program|{what=ranks}its ranks|{what=sdp}its reuse distances|its "

@@ -56,7 +56,7 @@ static void add_facts(struct json_object *object, const char *of,
                       const struct ledger_record *record)
 {
     for (enum fact_id id = 0; id < FACTS; id++)
-        if (!ledger_tells(id) || !fact_is_told(id, FACT_EXPLAIN, of))
+        if (!ledger_tells(id) || !fact_is_told(id, of))
             continue;
         else if (fact[id].kind == FACT_TEXT)
             fact_add_word(object, id, ledger_word(record, id));
@@ -64,30 +64,11 @@ static void add_facts(struct json_object *object, const char *of,
             fact_add(object, id, ledger_fact(record, id));
 }
 
-static struct json_object *observed_of(const struct ledger_record *record)
+static struct json_object *facts_of(const char *of, const struct ledger_record *record)
 {
     struct json_object *object = json_object_new_object();
 
-    add_facts(object, "observe", record);
-    return object;
-}
-
-static struct json_object *bill_of(const struct ledger_record *record)
-{
-    struct json_object *object = json_object_new_object();
-
-    add_facts(object, "bill", record);
-    return object;
-}
-
-static struct json_object *slowdown_of(const struct ledger_record *record)
-{
-    struct json_object *object = json_object_new_object();
-
-    json_add_number(object, "predicted", record->slowdown_predicted);
-    json_add_number(object, "home", record->slowdown_home);
-    json_add_number(object, "proposed", record->slowdown_proposed);
-    json_add_number(object, "measured", record->slowdown_observed);
+    add_facts(object, of, record);
     return object;
 }
 
@@ -125,9 +106,9 @@ static struct json_object *explanation_of(const struct ledger_record *record)
         json_object_put(size);
     json_add(object, "place", place_of(record));
     json_add(object, "enforce", enforce_of(record));
-    json_add(object, "observe", observed_of(record));
-    json_add(object, "bill", bill_of(record));
-    json_add(object, "slowdown", slowdown_of(record));
+    json_add(object, "observe", facts_of("observe", record));
+    json_add(object, "bill", facts_of("bill", record));
+    json_add(object, "slowdown", facts_of("slowdown", record));
     return object;
 }
 

@@ -41,6 +41,7 @@ static const struct column {
     const char *name, *key;
 } SPARSE(column, FACTS) = {
 #define FACT_COLUMN(ID, name, width, key, form, parts) [FACT_##ID] = {name, key},
+#define FACT_WORD_COLUMN(ID, name, width, key, parts) FACT_COLUMN(ID, name, width, key, TEXT, parts)
 #include "packer/fact/facts.def"
 };
 static const enum metrics_id SPARSE(series, FACTS) = {
@@ -58,13 +59,15 @@ static void print_facts(void)
     char text[FACT_SCHEMA_MAX];
 
     for (enum fact_id id = 0; id < FACTS; id++) {
-        if (fact[id].told & FACT_EXPLAIN)
+        if (fact[id].of[0])
             printf("explain.%s\t%s\t%s\n", fact[id].of, fact[id].key, fact_schema(id, text));
-        if (fact[id].told & FACT_STATUS)
+        if (fact[id].status)
             printf("status\t%s\t%s\n", fact[id].key, fact_schema(id, text));
         if (column[id].name)
             printf("report\t%s\t{\"type\": [\"%s\", \"null\"]}\n", column[id].key,
-                   fact[id].kind == FACT_COUNT ? "integer" : "number");
+                   fact[id].kind == FACT_TEXT    ? "string"
+                   : fact[id].kind == FACT_COUNT ? "integer"
+                                                 : "number");
     }
 }
 
@@ -78,13 +81,12 @@ static void print_place(const char *where, const char *name, int *n)
 /* Prints where else it is told than in explain. */
 static void print_places(enum fact_id id)
 {
-    const unsigned both = FACT_EXPLAIN | FACT_STATUS;
     char metric[METRICS_NAME_MAX];
     int n = 0;
 
     if (series[id])
         metrics_sample_name(&metrics_family[series[id]], metric);
-    print_place("in status", fact[id].told == both ? fact[id].key : NULL, &n);
+    print_place("in status", fact[id].status && fact[id].of[0] ? fact[id].key : NULL, &n);
     print_place("in the ledger", kept[id], &n);
     print_place("in report", column[id].name, &n);
     print_place("in its JSON and CSV", column[id].key, &n);
@@ -95,9 +97,7 @@ static void print_places(enum fact_id id)
 static void print_facts_mdoc(void)
 {
     for (enum fact_id id = 0; id < FACTS; id++) {
-        bool explain = fact[id].told & FACT_EXPLAIN;
-
-        printf(".It Ic %s%s%s\n", explain ? fact[id].of : "", explain ? "." : "", fact[id].key);
+        printf(".It Ic %s%s%s\n", fact[id].of, fact[id].of[0] ? "." : "", fact[id].key);
         print_sentences(fact[id].help);
         print_places(id);
     }

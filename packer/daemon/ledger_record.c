@@ -145,46 +145,15 @@ static void fill_counts(const struct packer *packer, const struct step *step,
              counters_source(packer->state->counters));
 }
 
-/* Slower than alone by that fraction of its time. */
-static void fill_slowdown(const struct step *step, struct ledger_record *record)
-{
-    const char *source = "";
-
-    record->slowdown_observed = step_counts_slowdown(step, &source);
-    forecast_mean(step, step->ended_mono_s, &record->slowdown_predicted, &record->slowdown_home);
-    record->slowdown_proposed = forecast_mean_as_if(step, step->ended_mono_s);
-    snprintf(record->slowdown_source, sizeof(record->slowdown_source), "%s%s%s",
-             isnan(record->slowdown_predicted) ? "" : "contend",
-             isnan(record->slowdown_predicted) || isnan(record->slowdown_observed) ? "" : ", ",
-             isnan(record->slowdown_observed) ? "" : source);
-}
-
-/* Only of a step that asked to be sized. */
-static void fill_size(const struct step *step, struct ledger_record *record)
-{
-    if (!step->request.options.size)
-        return;
-    record->size_loss_asked = wire_size_loss(&step->request.options);
-    record->size_loss_predicted = size_judge_predicted(step);
-    record->size_loss_measured = step->size.verdict.measured;
-    if (step->size.verdict.counted_s > 0)
-        record->size_freed_core_s = step->size.verdict.freed_core_s;
-}
-
 /* ---- what it took ---- */
 
 static void fill_energy(const struct step *step, struct ledger_record *record)
 {
-    uint64_t uj, idle_uj;
+    uint64_t idle_uj;
 
     for (size_t i = 0; i < ENERGY_DOMAINS; i++)
         if (step->bill.known[i])
             record->uj[i] = (double)step->bill.uj[i];
-    if (!bill_total(step, &uj))
-        return;
-    snprintf(record->energy_source, sizeof(record->energy_source), "%s", step->bill.source);
-    snprintf(record->idle_energy, sizeof(record->idle_energy), "%s",
-             conf_idle_energy_name[step->bill.idle]);
     if (bill_idle(step, &idle_uj))
         record->uj_idle = (double)idle_uj;
 }
@@ -199,8 +168,6 @@ void ledger_record_fill(const struct packer *packer, const struct step *step,
     figures_record(step, record);
     effect_words(step, record->inside);
     fill_counts(packer, step, record);
-    fill_slowdown(step, record);
-    fill_size(step, record);
     fill_energy(step, record);
 }
 

@@ -207,8 +207,8 @@ struct json_object *render_step(const struct packer *packer, const struct step *
     json_add_cpus(object, "cpus", stands(step));
     json_add(object, "llc", llcs_of(packer, stands(step)));
     json_add_cpus(object, "mems", &step->place.mems);
-    figures_status(object, step);
-    json_add(object, "slowdown", render_slowdown(step));
+    figures_add(object, NULL, step, false);
+    json_add(object, "slowdown", figures_object("slowdown", step));
     return object;
 }
 
@@ -509,7 +509,7 @@ static struct json_object *render_place(const struct packer *packer, const struc
     place_reason(step, !hides(packer, viewer), reason, sizeof(reason));
     json_add_text(object, "policy", wire_policy_name[step->place.policy]);
     json_add_text(object, "policy_asked", wire_policy_name[step->place.policy_asked]);
-    figures_explain(object, "place", step, hides(packer, viewer));
+    figures_add(object, "place", step, hides(packer, viewer));
     json_add_cpus(object, "home", &step->place.home);
     json_add_cpus(object, "cpus", &step->place.cpus);
     json_add(object, "llc", llcs_of(packer, &step->place.cpus));
@@ -541,7 +541,7 @@ static struct json_object *render_enforce(const struct packer *packer, const str
 
     json_add_text(object, "way", packer->world.enforce->way->name);
     json_add_bool(object, "verified", step->enacted.verified);
-    figures_explain(object, "enforce", step, false);
+    figures_add(object, "enforce", step, false);
     json_add_text(object, "reason", step->enacted.reason);
     for (size_t i = 0; i < step->body.ntasks && i < TASKS_TOLD; i++) {
         struct json_object *task = json_object_new_object();
@@ -666,9 +666,8 @@ static struct json_object *render_unread(const struct step *step)
 
 static struct json_object *render_observe(const struct packer *packer, const struct step *step)
 {
-    struct json_object *object = json_object_new_object();
+    struct json_object *object = figures_object("observe", step);
 
-    figures_explain(object, "observe", step, false);
     json_add(object, "counts", render_counts(packer, step));
     json_add(object, "unread", render_unread(step));
     return object;
@@ -699,7 +698,7 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     json_add(object, "memory", render_memory(step));
     inside_explain(packer, step, object);
     json_add(object, "observe", render_observe(packer, step));
-    json_add(object, "bill", render_bill(step));
-    json_add(object, "slowdown", render_slowdown(step));
+    json_add(object, "bill", figures_object("bill", step));
+    json_add(object, "slowdown", figures_object("slowdown", step));
     return object;
 }

@@ -6,19 +6,10 @@
 
 #include "packer/base/json.h"
 #include "packer/bill/bill.h"
-#include "packer/figures/figures.h"
 
 static double joules(uint64_t uj)
 {
     return (double)uj * 1e-6;
-}
-
-struct json_object *render_bill(const struct step *step)
-{
-    struct json_object *object = json_object_new_object();
-
-    figures_explain(object, "bill", step, false);
-    return object;
 }
 
 /* NAN where the meter has never told of anything. */

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* render_bill - what a step, and the node, used of energy, as JSON (berth-protocol(7)). */
+/* render_bill - what the node used of energy, as JSON (berth-protocol(7)). */
 #ifndef BERTH_DAEMON_RENDER_BILL_H
 #define BERTH_DAEMON_RENDER_BILL_H
 
 #include <json-c/json.h>
 
 #include "packer/steps/packer.h"
-
-/* Returns the facts of explain's bill; null where it is not metered. */
-struct json_object *render_bill(const struct step *step);
 
 /* [{"domain","package","source","metered_j","steps_j","idle_j","unmanaged_j","gaps",
  * "idle_energy"}] for each zone of the node. */

@@ -6,9 +6,7 @@
 
 #include "packer/base/json.h"
 #include "packer/machine/devices.h"
-#include "packer/place/forecast.h"
 #include "packer/place/near.h"
-#include "packer/steps/step_counts.h"
 
 /* The CPUs on which steps stand that do more than wait. */
 static void standing(const struct packer *packer, struct cpus *cpus)
@@ -97,23 +95,6 @@ struct json_object *render_near(const struct packer *packer, const struct step *
                  ? json_object_new_boolean(!cpus_subset(&step->place.cpus, &step->near.cpus))
                  : NULL);
     json_add_text(object, "text", text);
-    return object;
-}
-
-struct json_object *render_slowdown(const struct step *step)
-{
-    struct json_object *object = json_object_new_object();
-    double until_s = step->ended_at ? step->ended_mono_s : clock_s(), predicted, home, measured;
-    const char *source = "";
-
-    forecast_mean(step, until_s, &predicted, &home);
-    measured = step_counts_slowdown(step, &source);
-    json_add_measure(object, "now", step->ended_at ? NAN : step->slowdown.now);
-    json_add_measure(object, "predicted", predicted);
-    json_add_measure(object, "home", home);
-    json_add_number(object, "proposed", forecast_mean_as_if(step, until_s));
-    json_add_number(object, "measured", measured);
-    json_add_text(object, "source", isnan(measured) ? NULL : source);
     return object;
 }
 

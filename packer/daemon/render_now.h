@@ -7,7 +7,6 @@
 #include <json-c/json.h>
 #include <stdbool.h>
 
-#include "packer/counters/rates.h"
 #include "packer/steps/packer.h"
 
 /* Returns a list with an object for each last-level cache: {"package","cpus","cores","size_bytes",
@@ -22,12 +21,6 @@ struct json_object *render_devices(const struct packer *packer);
 /* Returns {"asked","devices","holds","far","text"}: where the step's devices are, and whether it is
  * far from them; null where it has none. */
 struct json_object *render_near(const struct packer *packer, const struct step *step);
-
-/* Returns {"now","predicted","home","proposed","measured","source"}: by how much slower than alone
- * the step is, as a fraction: predicted as it stands now; on the mean of its life, predicted where
- * it stood and where Slurm put it, and measured. `source` says what the measured one is measured
- * against. What is not known is null. */
-struct json_object *render_slowdown(const struct step *step);
 
 /* Says whether the step is a batch script or an interactive shell that waits for steps of its job:
  * it is nobody's neighbour. */

@@ -26,15 +26,19 @@ static bool is_whole(enum fact_kind kind)
 
 void fact_add(struct json_object *object, enum fact_id id, double value)
 {
-    if (!is_whole(fact[id].kind))
-        json_add_measure(object, fact[id].key, value);
+    const char *key = fact[id].key;
+
+    if (fact[id].kind == FACT_SIGNED)
+        json_add_number(object, key, value);
+    else if (!is_whole(fact[id].kind))
+        json_add_measure(object, key, value);
     else
-        json_add(object, fact[id].key, value >= 0 ? json_object_new_uint64((uint64_t)value) : NULL);
+        json_add(object, key, value >= 0 ? json_object_new_uint64((uint64_t)value) : NULL);
 }
 
-bool fact_is_told(enum fact_id id, unsigned where, const char *of)
+bool fact_is_told(enum fact_id id, const char *of)
 {
-    return (fact[id].told & where) && (where != FACT_EXPLAIN || strcmp(fact[id].of, of) == 0);
+    return of ? strcmp(fact[id].of, of) == 0 : fact[id].status;
 }
 
 void fact_add_word(struct json_object *object, enum fact_id id, const char *text)

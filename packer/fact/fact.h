@@ -16,6 +16,7 @@ enum fact_id {
 
 enum fact_kind {
     FACT_NUMBER, /* 0 or more */
+    FACT_SIGNED, /* or below */
     FACT_COUNT,  /* whole, 0 or more */
     FACT_SECONDS,
     FACT_CPU_TIME, /* seconds, of several CPUs together */
@@ -26,21 +27,17 @@ enum fact_kind {
     FACT_KINDS
 };
 
-/* Where it is told, beside what has a line of its own in facts.def. */
-#define FACT_EXPLAIN 1u
-#define FACT_STATUS 2u
-
 /* Who is told of it, where Slurm's PrivateData or berth.conf's private_data hides others from
  * users: with FACT_ROOT users are told null, since it says something of others. */
 enum fact_who { FACT_ALL, FACT_ROOT };
 
 struct fact {
     const char *key;  /* in explain and status */
-    const char *of;   /* the object of explain that it stands in */
+    const char *of;   /* the object of explain that it stands in; "": explain does not tell it */
     const char *help; /* one sentence */
     enum fact_kind kind;
-    unsigned told;
     enum fact_who who;
+    bool status;       /* status tells it, too */
     bool always;       /* it is always known */
     bool described;    /* its schema has the sentence, too */
     const char *words; /* of a text: all that there are, quoted, with commas; NULL: any */
@@ -58,8 +55,8 @@ void fact_add(struct json_object *object, enum fact_id id, double value);
 /* Adds a text: null where it is not known (NULL or ""). */
 void fact_add_word(struct json_object *object, enum fact_id id, const char *text);
 
-/* Is it told there: in status, or in that object of explain? */
-bool fact_is_told(enum fact_id id, unsigned where, const char *of);
+/* Is it told in that object of explain; NULL: in status? */
+bool fact_is_told(enum fact_id id, const char *of);
 
 /* Writes what a JSON Schema says of its value. */
 #define FACT_SCHEMA_MAX 512

@@ -3,10 +3,14 @@
 #include "packer/figures/figures.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "models/energy/edp.h"
 #include "packer/bill/bill.h"
 #include "packer/observe/usage.h"
+#include "packer/observe/window.h"
+#include "packer/place/forecast.h"
+#include "packer/size/judge.h"
 #include "packer/steps/effect.h"
 #include "packer/steps/step_counts.h"
 
@@ -113,6 +117,62 @@ static const char *idle_rule(const struct step *step)
     return isnan(energy_j(step)) ? NULL : conf_idle_energy_name[step->bill.idle];
 }
 
+/* Until when its slowdown is told of. */
+static double until_s(const struct step *step)
+{
+    return step->ended_at ? step->ended_mono_s : clock_s();
+}
+
+static double predicted(const struct step *step)
+{
+    double placed, home;
+
+    forecast_mean(step, until_s(step), &placed, &home);
+    return placed;
+}
+
+static double at_home(const struct step *step)
+{
+    double placed, home;
+
+    forecast_mean(step, until_s(step), &placed, &home);
+    return home;
+}
+
+static double measured(const struct step *step)
+{
+    const char *source;
+
+    return step_counts_slowdown(step, &source);
+}
+
+static const char *measured_by(const struct step *step)
+{
+    const char *source;
+
+    return isnan(step_counts_slowdown(step, &source)) ? NULL : source;
+}
+
+static const char *slowdown_sources(const struct step *step, char text[FIGURE_WORD_MAX])
+{
+    const char *source = measured_by(step), *model = isnan(predicted(step)) ? "" : "contend";
+
+    snprintf(text, FIGURE_WORD_MAX, "%s%s%s", model, model[0] && source ? ", " : "",
+             source ? source : "");
+    return text;
+}
+
+/* Only of a step that asked to be sized. */
+static double sized(const struct step *step, double value)
+{
+    return step->request.options.size ? value : NAN;
+}
+
+static double freed_core_s(const struct step *step)
+{
+    return step->size.verdict.counted_s > 0 ? step->size.verdict.freed_core_s : NAN;
+}
+
 /* ---- what they are ---- */
 
 double figure(const struct step *step, enum fact_id id)
@@ -131,7 +191,7 @@ double figure(const struct step *step, enum fact_id id)
     return NAN;
 }
 
-const char *figure_word(const struct step *step, enum fact_id id)
+const char *figure_word(const struct step *step, enum fact_id id, char text[FIGURE_WORD_MAX])
 {
     switch (id) {
 #define FACT_WORD(ID, key, of, value, help, ...)                                                   \
@@ -145,31 +205,39 @@ const char *figure_word(const struct step *step, enum fact_id id)
 
 /* ---- where they are told ---- */
 
-static void add_told(struct json_object *object, unsigned where, const char *of,
-                     const struct step *step, bool hidden)
+void figures_add(struct json_object *object, const char *of, const struct step *step, bool hidden)
 {
+    char text[FIGURE_WORD_MAX];
+
     for (enum fact_id id = 0; id < FACTS; id++)
-        if (!fact_is_told(id, where, of))
+        if (!fact_is_told(id, of))
             continue;
         else if (fact[id].kind == FACT_TEXT)
-            fact_add_word(object, id, figure_word(step, id));
+            fact_add_word(object, id, figure_word(step, id, text));
         else
             fact_add(object, id, hidden && fact[id].who == FACT_ROOT ? NAN : figure(step, id));
 }
 
-void figures_status(struct json_object *object, const struct step *step)
+struct json_object *figures_object(const char *of, const struct step *step)
 {
-    add_told(object, FACT_STATUS, NULL, step, false);
+    struct json_object *object = json_object_new_object();
+
+    figures_add(object, of, step, false);
+    return object;
 }
 
-void figures_explain(struct json_object *object, const char *of, const struct step *step,
-                     bool hidden)
+/* Copies as much as there is room for. */
+static void keep(const char *text, char *member, size_t size)
 {
-    add_told(object, FACT_EXPLAIN, of, step, hidden);
+    snprintf(member, size, "%s", text ? text : "");
 }
 
 void figures_record(const struct step *step, struct ledger_record *record)
 {
+    char text[FIGURE_WORD_MAX];
+
 #define FACT_KEPT(ID, member, type) record->member = (type)figure(step, FACT_##ID);
+#define FACT_WORD_KEPT(ID, member, size)                                                           \
+    keep(figure_word(step, FACT_##ID, text), record->member, size);
 #include "packer/fact/facts.def"
 }

@@ -12,14 +12,17 @@
 /* Returns what it is of the step; NAN: that is not known, or it is a text. */
 double figure(const struct step *step, enum fact_id id);
 
-/* Returns what a text is of the step; NULL: that is not known, or it is none. */
-const char *figure_word(const struct step *step, enum fact_id id);
+/* Returns what a text is of the step; NULL: that is not known, or it is none. It is borrowed, or in
+ * text[]. */
+#define FIGURE_WORD_MAX CPUS_TEXT_MAX
+const char *figure_word(const struct step *step, enum fact_id id, char text[FIGURE_WORD_MAX]);
 
-/* Adds to an object what is told of the step there: in status, or in that object of explain; hidden
- * from users is what says something of others (FACT_ROOT). */
-void figures_status(struct json_object *object, const struct step *step);
-void figures_explain(struct json_object *object, const char *of, const struct step *step,
-                     bool hidden);
+/* Adds to an object what is told of the step there: in that object of explain, or (`of` NULL) in
+ * status; hidden from users is what says something of others (FACT_ROOT). */
+void figures_add(struct json_object *object, const char *of, const struct step *step, bool hidden);
+
+/* Returns a whole object of explain. */
+struct json_object *figures_object(const char *of, const struct step *step);
 
 /* Fills in what the ledger keeps of them. */
 void figures_record(const struct step *step, struct ledger_record *record);

@@ -44,25 +44,14 @@ struct ledger_record {
     char policy[16];
     char counters_source[32];
     double uj[ENERGY_DOMAINS]; /* microjoules by domain, exact to 2^53 */
-    char energy_source[32];
-    double uj_idle; /* of its packages and memory, or of the node, what that takes when idle */
-    char idle_energy[16]; /* the rule by which it was billed (conf_idle_energy_name) */
-    char inside[64];      /* words of what was in effect in the step (inside/inside.h) */
-    double slowdown_home,
-        slowdown_predicted;   /* where Slurm put all, where they stood: means over
-                                 its time, fractions: 0.1 is 10 % slower than alone */
-    double slowdown_proposed; /* the same had berth placed who was only observed; NAN of others */
-    double slowdown_observed; /* measured (step_counts_slowdown): a fraction of its time alone */
-    char slowdown_source[32];
+    double uj_idle;     /* of its packages and memory, or of the node, what that takes when idle */
+    char inside[64];    /* words of what was in effect in the step (inside/inside.h) */
     char knowledge[16]; /* what was known of its program at its end (step_rung_name) */
     char reason[128];   /* what berth did with it and why; cut where it is longer */
     char left_for[16];  /* wire_left_name of one that is "left"; "" of others, and not known */
-    /* Of its speed, what `size` might cost, and what it lost on fewer cores by the last prediction
-     * and the last measurement: fractions. */
-    double size_loss_asked, size_loss_predicted, size_loss_measured;
-    double size_freed_core_s; /* core-seconds that it gave up */
 /* What facts.def has for the ledger. */
 #define FACT_KEPT(ID, member, type) type member;
+#define FACT_WORD_KEPT(ID, member, size) char member[size];
 #include "packer/fact/facts.def"
 };
 

@@ -50,22 +50,11 @@ const struct json_field ledger_fields[] = {
     MICROJOULES("uj_package", uj[ENERGY_PACKAGE]),
     MICROJOULES("uj_dram", uj[ENERGY_DRAM]),
     MICROJOULES("uj_node", uj[ENERGY_NODE]),
-    FIELD(energy_source),
     MICROJOULES("uj_idle", uj_idle),
-    FIELD(idle_energy),
     FIELD(inside),
-    FIELD(slowdown_home),
-    FIELD(slowdown_predicted),
-    FIELD(slowdown_proposed),
-    FIELD(slowdown_observed),
-    FIELD(slowdown_source),
     FIELD(knowledge),
     FIELD(reason),
     FIELD(left_for),
-    FIELD(size_loss_asked),
-    FIELD(size_loss_predicted),
-    FIELD(size_loss_measured),
-    FIELD(size_freed_core_s),
 #define FACT_KEPT(ID, member, type) FIELD(member),
 #include "packer/fact/facts.def"
     JSON_END,
@@ -168,6 +157,7 @@ const int ledger_schema = sizeof(ledger_migration) / sizeof(ledger_migration[0])
 double ledger_fact(const struct ledger_record *record, enum fact_id id)
 {
     switch (id) {
+#define FACT_WORD_KEPT(ID, member, size)
 #define FACT_KEPT(ID, member, type)                                                                \
     case FACT_##ID:                                                                                \
         return (double)record->member;
@@ -183,9 +173,9 @@ double ledger_fact(const struct ledger_record *record, enum fact_id id)
 const char *ledger_word(const struct ledger_record *record, enum fact_id id)
 {
     switch (id) {
-#define FACT_WORD_BACK(ID, value)                                                                  \
+#define FACT_WORD_KEPT(ID, member, size)                                                           \
     case FACT_##ID:                                                                                \
-        return (value);
+        return record->member;
 #include "packer/fact/facts.def"
     default:
         return "";
@@ -195,7 +185,6 @@ const char *ledger_word(const struct ledger_record *record, enum fact_id id)
 bool ledger_tells(enum fact_id id)
 {
     switch (id) {
-#define FACT_WORD_BACK(ID, value) case FACT_##ID:
 #define FACT_KEPT(ID, member, type) case FACT_##ID:
 #define FACT_BACK(ID, value) case FACT_##ID:
 #include "packer/fact/facts.def"

@@ -23,7 +23,6 @@
 static const struct report_field by_hand[] = {
     TEXT("Account", 10, "account", ACCOUNT),
     NUMBER("AllocCPUS", 10, "alloc_cpus", WHOLE, CORES_GIVEN),
-    NUMBER("Avoided", 8, "slowdown_avoided", PERCENT, AVOIDED),
     TEXT("Cluster", 10, "cluster", CLUSTER),
     SAME("ConsumedEnergy", 14, "energy_j", ENERGY, ENERGY),
     SAME("ConsumedEnergyRaw", 17, "energy_j", ENERGY_RAW, ENERGY),
@@ -38,15 +37,12 @@ static const struct report_field by_hand[] = {
     {"End", 19, "end", REPORT_FORM_END, 0, false},
     NUMBER("Energy", 10, "energy_j", ENERGY, ENERGY),
     SAME("EnergyRaw", 17, "energy_j", ENERGY_RAW, ENERGY),
-    TEXT("EnergySource", 14, "energy_source", ENERGY_SOURCE),
     {"ExitCode", 8, "exit_code", REPORT_FORM_EXIT, 0, false},
     NUMBER("GID", 6, "gid", WHOLE, GID),
-    NUMBER("FreedCPUTime", 12, "size_freed_core_s", SPAN, FREED_CORE_S),
     {"Group", -12, "group", REPORT_FORM_GROUP, 0, true},
     TEXT("Home", 15, "home", HOME),
     TEXT("Identity", 10, "identity", IDENTITY),
     {"Idle", 10, "idle_j", REPORT_FORM_ENERGY, REPORT_IDLE, false},
-    TEXT("IdleEnergy", 10, "idle_energy", IDLE_ENERGY),
     TEXT("Inside", 10, "inside", INSIDE),
     {"JobID", -12, "job_id", REPORT_FORM_JOB_ID, 0, false},
     {"JobIDRaw", -12, "job_id_raw", REPORT_FORM_JOB_ID_RAW, 0, false},
@@ -69,14 +65,6 @@ static const struct report_field by_hand[] = {
     TEXT("Reason", 40, "reason", REASON),
     {"Records", 8, "records", REPORT_FORM_RECORDS, 0, false},
     NUMBER("Restarts", 8, "restarts", WHOLE, RESTARTS),
-    NUMBER("SizeAsked", 10, "size_loss_asked", PERCENT, SIZE_ASKED),
-    NUMBER("SizeMeasured", 12, "size_loss_measured", PERCENT, SIZE_MEASURED),
-    NUMBER("SizePred", 10, "size_loss_predicted", PERCENT, SIZE_PREDICTED),
-    NUMBER("SlowdownHome", 12, "slowdown_home", PERCENT, AT_HOME),
-    NUMBER("SlowdownObs", 11, "slowdown_observed", PERCENT, OBSERVED),
-    NUMBER("SlowdownPred", 12, "slowdown_predicted", PERCENT, PREDICTED),
-    TEXT("SlowdownSource", 14, "slowdown_source", SLOWDOWN_SOURCE),
-    NUMBER("SlowdownWould", 13, "slowdown_proposed", PERCENT, WOULD),
     {"Start", 19, "start", REPORT_FORM_START, 0, false},
     {"State", 10, "state", REPORT_FORM_STATE, 0, false},
     NUMBER("Steps", 8, "step_count", WHOLE, STEPS),
@@ -90,6 +78,7 @@ static const struct report_field by_hand[] = {
 /* What facts.def has for report. */
 static const struct report_field of_facts[] = {
 #define FACT_COLUMN(ID, name, width, key, form, parts) NUMBER(name, width, key, form, ID),
+#define FACT_WORD_COLUMN(ID, name, width, key, parts) TEXT(name, width, key, ID),
 #include "packer/fact/facts.def"
 };
 

@@ -31,35 +31,43 @@ enum rule {
 #define RULES_SPAN {MOST, SUM, SUM}
 #define RULES_KNOWN {SUM_KNOWN, SUM_KNOWN, SUM_KNOWN}
 #define RULES_MOST_KNOWN {MOST, SUM_KNOWN, SUM_KNOWN}
+#define RULES_WORST {MOST, WEIGHTED, WEIGHTED}
+#define RULES_MEAN {WEIGHTED, WEIGHTED, WEIGHTED}
 /* clang-format on */
 static const unsigned char TABLE(merge, REPORT_NUMBERS)[3] = {
-    ROW(REPORT_UID) = {SAME, SAME, SAME},
-    ROW(REPORT_GID) = {SAME, SAME, SAME},
-    ROW(REPORT_NNODES) = {NONE, NONE, NONE},
-    ROW(REPORT_TASKS) = {SUM, NONE, NONE},
-    ROW(REPORT_CORES_GIVEN) = {SUM, MOST, NONE},
-    ROW(REPORT_CORES_USED) = {SUM, MOST, NONE},
-    ROW(REPORT_RESTARTS) = {SAME, SAME, NONE},
-    ROW(REPORT_CPU_TIME_S) = {SUM, SUM, SUM_KNOWN},
-    ROW(REPORT_PREDICTED) = {MOST, WEIGHTED, WEIGHTED},
-    ROW(REPORT_OBSERVED) = {MOST, WEIGHTED, WEIGHTED},
-    ROW(REPORT_AT_HOME) = {MOST, WEIGHTED, WEIGHTED},
-    ROW(REPORT_AVOIDED) = {WEIGHTED, WEIGHTED, WEIGHTED},
-    ROW(REPORT_WOULD) = {MOST, WEIGHTED, WEIGHTED},
-    ROW(REPORT_SIZE_ASKED) = {MOST, WEIGHTED, WEIGHTED},
-    ROW(REPORT_SIZE_PREDICTED) = {MOST, WEIGHTED, WEIGHTED},
-    ROW(REPORT_SIZE_MEASURED) = {MOST, WEIGHTED, WEIGHTED},
-    ROW(REPORT_FREED_CORE_S) = {SUM_KNOWN, SUM_KNOWN, SUM_KNOWN},
-    ROW(REPORT_JOBS) = {MOST, MOST, SUM},
-    ROW(REPORT_STEPS) = {MOST, SUM, SUM},
+    ROW(REPORT_UID) = {SAME, SAME, SAME},        ROW(REPORT_GID) = {SAME, SAME, SAME},
+    ROW(REPORT_NNODES) = {NONE, NONE, NONE},     ROW(REPORT_TASKS) = {SUM, NONE, NONE},
+    ROW(REPORT_CORES_GIVEN) = {SUM, MOST, NONE}, ROW(REPORT_CORES_USED) = {SUM, MOST, NONE},
+    ROW(REPORT_RESTARTS) = {SAME, SAME, NONE},   ROW(REPORT_CPU_TIME_S) = {SUM, SUM, SUM_KNOWN},
+    ROW(REPORT_JOBS) = {MOST, MOST, SUM},        ROW(REPORT_STEPS) = {MOST, SUM, SUM},
 #define FACT_COLUMN(ID, name, width, key, form, parts) ROW(REPORT_##ID) = RULES_##parts,
 #include "packer/fact/facts.def"
 };
 TABLE_COMPLETE(merge);
 
+/* Which of the numbers each mean is. */
+static const enum report_number TABLE(mean_number, REPORT_MEANS) = {
+#define FACT_MEAN(ID, ...) ROW(REPORT_MEAN_##ID) = REPORT_##ID,
+#include "packer/fact/facts.def"
+};
+TABLE_COMPLETE(mean_number);
+
+/* Texts of which a whole has a list. */
+#define PARTS_SAME false
+#define PARTS_LIST true
+static const bool SPARSE(is_list, REPORT_TEXTS) = {
+    [REPORT_INSIDE] = true,
+    [REPORT_COUNTERS_SOURCE] = true,
+    [REPORT_IDENTITY] = true,
+#define FACT_WORD_COLUMN(ID, name, width, key, parts) [REPORT_##ID] = PARTS_##parts,
+#include "packer/fact/facts.def"
+};
+
 /* What a user has said of his job is not known. */
 static void read_texts(const struct ledger_record *record, bool known, const char **text)
 {
+#define FACT_WORD_COLUMN(ID, ...) text[REPORT_##ID] = ledger_word(record, FACT_##ID);
+#include "packer/fact/facts.def"
     text[REPORT_CLUSTER] = known ? record->cluster : "";
     text[REPORT_NODES] = record->node;
     text[REPORT_USER] = record->user;
@@ -76,11 +84,8 @@ static void read_texts(const struct ledger_record *record, bool known, const cha
     text[REPORT_KNOWLEDGE] = record->knowledge;
     text[REPORT_REASON] = record->reason;
     text[REPORT_POLICY] = record->policy;
-    text[REPORT_ENERGY_SOURCE] = record->energy_source;
-    text[REPORT_IDLE_ENERGY] = record->idle_energy;
     text[REPORT_INSIDE] = record->inside;
     text[REPORT_COUNTERS_SOURCE] = record->counters_source;
-    text[REPORT_SLOWDOWN_SOURCE] = record->slowdown_source;
     text[REPORT_IDENTITY] = record->identity;
 }
 
@@ -102,15 +107,6 @@ static void read_numbers(const struct ledger_record *record, bool known, double 
     number[REPORT_CORES_USED] = known_count(record->cores_used);
     number[REPORT_RESTARTS] = known ? record->restart : NAN;
     number[REPORT_CPU_TIME_S] = record->elapsed_s * number[REPORT_CORES_GIVEN];
-    number[REPORT_PREDICTED] = record->slowdown_predicted;
-    number[REPORT_OBSERVED] = record->slowdown_observed;
-    number[REPORT_AT_HOME] = record->slowdown_home;
-    number[REPORT_AVOIDED] = record->slowdown_home - record->slowdown_predicted;
-    number[REPORT_WOULD] = record->slowdown_proposed;
-    number[REPORT_SIZE_ASKED] = record->size_loss_asked;
-    number[REPORT_SIZE_PREDICTED] = record->size_loss_predicted;
-    number[REPORT_SIZE_MEASURED] = record->size_loss_measured;
-    number[REPORT_FREED_CORE_S] = record->size_freed_core_s;
     number[REPORT_JOBS] = 1;
     number[REPORT_STEPS] = 1;
 }
@@ -122,7 +118,7 @@ static void read_weights(struct report_row *row)
     if (isnan(time_s))
         time_s = row->number[REPORT_ELAPSED_S];
     for (int i = 0; i < REPORT_MEANS; i++)
-        row->weight_s[i] = isnan(row->number[REPORT_PREDICTED + i]) || !(time_s > 0) ? 0 : time_s;
+        row->weight_s[i] = isnan(row->number[mean_number[i]]) || !(time_s > 0) ? 0 : time_s;
 }
 
 static struct report_energy energy_of(double uj)
@@ -248,18 +244,16 @@ static int worse(int a, int b)
 static void merge_numbers(struct report_row *whole, const struct report_row *part,
                           enum report_merge what)
 {
-    double *weight = whole->weight_s;
-    const double *added = part->weight_s;
+    double weight[REPORT_NUMBERS] = {0}, added[REPORT_NUMBERS] = {0};
 
-    for (int i = 0; i < REPORT_NUMBERS; i++) {
-        int mean =
-            i >= REPORT_PREDICTED && i < REPORT_PREDICTED + REPORT_MEANS ? i - REPORT_PREDICTED : 0;
-
-        whole->number[i] =
-            merged(merge[i][what], whole->number[i], part->number[i], weight[mean], added[mean]);
+    for (int i = 0; i < REPORT_MEANS; i++) {
+        weight[mean_number[i]] = whole->weight_s[i];
+        added[mean_number[i]] = part->weight_s[i];
+        whole->weight_s[i] += part->weight_s[i];
     }
-    for (int i = 0; i < REPORT_MEANS; i++)
-        weight[i] += added[i];
+    for (int i = 0; i < REPORT_NUMBERS; i++)
+        whole->number[i] =
+            merged(merge[i][what], whole->number[i], part->number[i], weight[i], added[i]);
 }
 
 int report_merge(struct report_row *whole, const struct report_row *part, enum report_merge what,
@@ -282,11 +276,11 @@ int report_merge(struct report_row *whole, const struct report_row *part, enum r
         strcmp(whole->text[REPORT_NODES], part->text[REPORT_NODES]) != 0)
         whole->text[REPORT_HOME] = whole->text[REPORT_CPUS] = whole->text[REPORT_PROPOSED] =
             ""; /* of one node each */
-    for (int i = 0; i < REPORT_ENERGY_SOURCE; i++)
-        if (whole->text[i] != part->text[i] && strcmp(whole->text[i], part->text[i]) != 0)
+    for (int i = 0; i < REPORT_TEXTS; i++) {
+        if (is_list[i])
+            whole->text[i] = join(whole->text[i], part->text[i], intern, arg);
+        else if (whole->text[i] != part->text[i] && strcmp(whole->text[i], part->text[i]) != 0)
             whole->text[i] = "";
-    for (int i = REPORT_ENERGY_SOURCE; i < REPORT_TEXTS; i++) {
-        whole->text[i] = join(whole->text[i], part->text[i], intern, arg);
         if (!whole->text[i])
             return -1;
     }

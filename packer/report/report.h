@@ -35,12 +35,11 @@ enum report_text {
     REPORT_KNOWLEDGE,
     REPORT_REASON,
     REPORT_POLICY,
-    REPORT_ENERGY_SOURCE, /* from here on a whole has a list of its parts' */
-    REPORT_IDLE_ENERGY,   /* the rule by which idle energy was billed */
-    REPORT_INSIDE,        /* words of what was in effect inside its steps */
+    REPORT_INSIDE, /* words of what was in effect inside its steps */
     REPORT_COUNTERS_SOURCE,
-    REPORT_SLOWDOWN_SOURCE,
     REPORT_IDENTITY, /* who says whose it is */
+#define FACT_WORD_COLUMN(ID, ...) REPORT_##ID,
+#include "packer/fact/facts.def"
     REPORT_TEXTS
 };
 
@@ -53,20 +52,18 @@ enum report_number {
     REPORT_CORES_USED,
     REPORT_RESTARTS,
     REPORT_CPU_TIME_S, /* elapsed time * cores given */
-    REPORT_PREDICTED,
-    REPORT_OBSERVED,
-    REPORT_AT_HOME,
-    REPORT_AVOIDED,    /* predicted where Slurm put all, less predicted where they stood */
-    REPORT_WOULD,      /* predicted had berth placed whom it only observed */
-    REPORT_SIZE_ASKED, /* of its speed: what `size` might cost, should cost, and has cost */
-    REPORT_SIZE_PREDICTED,
-    REPORT_SIZE_MEASURED,
-    REPORT_FREED_CORE_S, /* core-seconds that it gave up */
     REPORT_JOBS,
     REPORT_STEPS,
 #define FACT_COLUMN(ID, name, width, key, form, parts) REPORT_##ID,
 #include "packer/fact/facts.def"
     REPORT_NUMBERS
+};
+
+/* Of these, those that are means. */
+enum report_mean {
+#define FACT_MEAN(ID, ...) REPORT_MEAN_##ID,
+#include "packer/fact/facts.def"
+    REPORT_MEANS
 };
 
 /* A sum of energies: microjoules do not fit 64 bits for a cluster's year. */
@@ -76,7 +73,6 @@ struct report_energy {
     uint32_t metered; /* records that know theirs; 0: nothing is known */
 };
 
-#define REPORT_MEANS 8               /* REPORT_PREDICTED and on */
 #define REPORT_ENERGY ENERGY_DOMAINS /* in all: packages and DRAM, else the whole node's meter */
 #define REPORT_IDLE (ENERGY_DOMAINS + 1) /* of that, what the node takes when idle */
 #define REPORT_ENERGIES (ENERGY_DOMAINS + 2)
@@ -93,7 +89,7 @@ struct report_row {
     const char *group;              /* of a total: whose; else NULL */
     const char *text[REPORT_TEXTS]; /* "" not known, or not one */
     double number[REPORT_NUMBERS];  /* NAN not known */
-    double weight_s[REPORT_MEANS];  /* CPU time behind the slowdowns, which are means */
+    double weight_s[REPORT_MEANS];  /* CPU time behind the means */
     struct report_energy energy[REPORT_ENERGIES];
 };
 
