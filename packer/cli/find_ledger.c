@@ -23,6 +23,19 @@ static void add_known(struct json_object *object, const char *key, const char *t
     json_add_text(object, key, text[0] ? text : NULL);
 }
 
+/* Adds the facts that explain tells in that object. */
+static void add_facts(struct json_object *object, const char *of,
+                      const struct ledger_record *record)
+{
+    for (enum fact_id id = 0; id < FACTS; id++)
+        if (!ledger_tells(id) || !fact_is_told(id, of))
+            continue;
+        else if (fact[id].kind == FACT_TEXT || fact[id].kind == FACT_CPU_LIST)
+            add_known(object, fact[id].key, ledger_word(record, id));
+        else
+            fact_add(object, id, ledger_fact(record, id));
+}
+
 static struct json_object *request_of(const struct ledger_record *record)
 {
     struct json_object *object = json_object_new_object();
@@ -31,9 +44,8 @@ static struct json_object *request_of(const struct ledger_record *record)
     json_add_u64(object, "step", record->id.step);
     json_add_u64(object, "array_job", record->array_job);
     json_add_u64(object, "array_task", record->array_task);
-    json_add_u64(object, "uid", record->uid);
+    add_facts(object, "request", record);
     add_known(object, "exe", record->program);
-    json_add_u64(object, "tasks", record->tasks);
     return object;
 }
 
@@ -44,24 +56,11 @@ static struct json_object *place_of(const struct ledger_record *record)
 
     add_known(object, "policy", record->policy);
     add_known(object, "policy_asked", record->policy);
-    add_known(object, "home", record->home);
+    add_facts(object, "place", record);
     add_known(object, "cpus", record->proposed[0] ? record->proposed : record->cpus);
     add_known(object, "reason", record->reason);
     json_add_measure(object, "predicted_slowdown", record->slowdown_proposed);
     return object;
-}
-
-/* Adds the facts that explain tells in that object. */
-static void add_facts(struct json_object *object, const char *of,
-                      const struct ledger_record *record)
-{
-    for (enum fact_id id = 0; id < FACTS; id++)
-        if (!ledger_tells(id) || !fact_is_told(id, of))
-            continue;
-        else if (fact[id].kind == FACT_TEXT)
-            fact_add_word(object, id, ledger_word(record, id));
-        else
-            fact_add(object, id, ledger_fact(record, id));
 }
 
 static struct json_object *facts_of(const char *of, const struct ledger_record *record)

@@ -53,6 +53,17 @@ static const char *const SPARSE(kept, FACTS) = {
 #include "packer/fact/facts.def"
 };
 
+/* Prints the schema of a column of report, which may always be empty. */
+static void print_column(enum fact_id id)
+{
+    bool described = fact[id].described && !fact[id].of[0];
+
+    printf("report\t%s\t{\"type\": [\"%s\", \"null\"]%s%s%s}\n", column[id].key,
+           fact[id].kind == FACT_KIB ? "number" : fact_type(id),
+           described ? ", \"description\": \"" : "", described ? fact[id].help : "",
+           described ? "\"" : "");
+}
+
 /* Prints "PLACE KEY SCHEMA", with tabs, of each place where a fact is told. */
 static void print_facts(void)
 {
@@ -64,10 +75,7 @@ static void print_facts(void)
         if (fact[id].status)
             printf("status\t%s\t%s\n", fact[id].key, fact_schema(id, text));
         if (column[id].name)
-            printf("report\t%s\t{\"type\": [\"%s\", \"null\"]}\n", column[id].key,
-                   fact[id].kind == FACT_TEXT    ? "string"
-                   : fact[id].kind == FACT_COUNT ? "integer"
-                                                 : "number");
+            print_column(id);
     }
 }
 

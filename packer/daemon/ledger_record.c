@@ -2,25 +2,16 @@
 /* ledger_record - see ledger_record.h */
 #include "packer/daemon/ledger_record.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "packer/base/text.h"
 #include "packer/bill/bill.h"
 #include "packer/daemon/record_pages.h"
 #include "packer/daemon/tally.h"
 #include "packer/figures/figures.h"
 #include "packer/ledger/ledger.h"
 #include "packer/ledger/schema.h"
-#include "packer/observe/usage.h"
-#include "packer/observe/window.h"
-#include "packer/place/forecast.h"
 #include "packer/settle/settler.h"
 #include "packer/size/cores.h"
-#include "packer/size/judge.h"
-#include "packer/steps/effect.h"
-#include "packer/steps/program.h"
 #include "packer/steps/rank_tasks.h"
 #include "packer/steps/stage.h"
 
@@ -30,59 +21,6 @@
 static const char *node_of(const struct packer *packer, const struct step *step)
 {
     return step->request.node[0] ? step->request.node : packer->steps->node;
-}
-
-/* What Slurm says of the job, where it has said so by now. */
-static void fill_identity(const struct wire_identity *is, struct ledger_record *record)
-{
-    snprintf(record->identity, sizeof(record->identity), "%s", wire_source_name[is->source]);
-    if (is->source == WIRE_SOURCE_NONE)
-        return;
-    snprintf(record->cluster, sizeof(record->cluster), "%s", is->cluster);
-    record->array_job = is->array_job;
-    record->array_task = is->array_task;
-    record->restart = is->restart;
-    record->nodes = is->nodes;
-    snprintf(record->account, sizeof(record->account), "%s", is->account);
-    snprintf(record->qos, sizeof(record->qos), "%s", is->qos);
-    snprintf(record->partition, sizeof(record->partition), "%s", is->partition);
-    snprintf(record->job_name, sizeof(record->job_name), "%s", is->job_name);
-}
-
-static void fill_who(const struct packer *packer, const struct step *step,
-                     struct ledger_record *record)
-{
-    const struct wire_register *request = &step->request;
-
-    fill_identity(&step->identity.is, record);
-    snprintf(record->node, sizeof(record->node), "%s", node_of(packer, step));
-    record->id = request->id;
-    record->uid = request->uid;
-    record->gid = request->gid;
-    snprintf(record->program, sizeof(record->program), "%.127s", program_command(request));
-    snprintf(record->tag, sizeof(record->tag), "%s", request->options.tag);
-}
-
-/* A list of CPUs; one that is too long ends in ",.." where it was cut. */
-static void fill_cpus(const struct cpus *set, char *text, size_t size)
-{
-    char whole[CPUS_TEXT_MAX];
-    char *comma;
-
-    if (cpus_format(set, whole, sizeof(whole)) < 0)
-        return;
-    if (strlen(whole) >= size) {
-        whole[size - 3] = '\0';
-        comma = strrchr(whole, ',');
-        strcpy(comma ? comma : whole, ",..");
-    }
-    strcpy(text, whole);
-}
-
-/* A launch that berth would have had a say in, had it been heard of in time. */
-static bool is_late(const struct step *step)
-{
-    return step->late && step->request.options.mode != WIRE_MODE_OFF;
 }
 
 /* The cores that Slurm gave: a launcher's ranks may have only some of them. */
@@ -96,31 +34,19 @@ static size_t cores_given(const struct packer *packer, const struct step *step)
     return size_cores_touched(packer->world.topo, &whole);
 }
 
-static void fill_place(const struct packer *packer, const struct step *step,
-                       struct ledger_record *record)
+/* What a record says otherwise than explain, or in addition. */
+static void fill_who(const struct packer *packer, const struct step *step,
+                     struct ledger_record *record)
 {
-    bool decided =
-        step->state == STEP_PLACED || step->state == STEP_OBSERVED || step->state == STEP_FAILED;
+    const struct wire_identity *is = &step->identity.is;
 
-    snprintf(record->state, sizeof(record->state), "%s",
-             is_late(step) && !decided ? "late" : step_state_name[step->state]);
-    snprintf(record->reason, sizeof(record->reason), "%.*s",
-             (int)text_fit(step->enacted.reason, sizeof(record->reason) - 1), step->enacted.reason);
-    if (step->state == STEP_LEFT && step->enacted.left_for != WIRE_NOT_LEFT)
-        strcpy(record->left_for, wire_left_name[step->enacted.left_for]);
-    snprintf(record->knowledge, sizeof(record->knowledge), "%s",
-             step_rung_name[step->knowledge.rung]);
-    record->tasks = (uint32_t)step->request.ntasks;
+    snprintf(record->node, sizeof(record->node), "%s", node_of(packer, step));
+    record->id = step->request.id;
     record->cores_given = (uint32_t)cores_given(packer, step);
-    record->cores_used = (uint32_t)step->size.given;
-    fill_cpus(&step->place.home, record->home, sizeof(record->home));
-    fill_cpus(step->state == STEP_OBSERVED ? &step->place.home : &step->place.cpus, record->cpus,
-              sizeof(record->cpus));
-    if (step->state == STEP_OBSERVED)
-        fill_cpus(&step->place.cpus, record->proposed, sizeof(record->proposed));
-    if (decided)
-        snprintf(record->policy, sizeof(record->policy), "%s",
-                 wire_policy_name[step->place.policy]);
+    if (is->source == WIRE_SOURCE_NONE)
+        return;
+    record->array_job = is->array_job;
+    record->array_task = is->array_task;
 }
 
 static void fill_times(const struct step *step, struct ledger_record *record)
@@ -162,11 +88,9 @@ void ledger_record_fill(const struct packer *packer, const struct step *step,
                         struct ledger_record *record)
 {
     ledger_record_init(record);
-    fill_who(packer, step, record);
-    fill_place(packer, step, record);
-    fill_times(step, record);
     figures_record(step, record);
-    effect_words(step, record->inside);
+    fill_who(packer, step, record);
+    fill_times(step, record);
     fill_counts(packer, step, record);
     fill_energy(step, record);
 }

@@ -17,7 +17,6 @@
 #include "packer/observe/window.h"
 #include "packer/place/bound.h"
 #include "packer/place/isolation.h"
-#include "packer/place/reason.h"
 #include "packer/place/threads.h"
 #include "packer/profiles/profiles.h"
 #include "packer/size/cores.h"
@@ -107,17 +106,6 @@ struct json_object *render_node(const struct packer *packer)
     return node;
 }
 
-/* The last-level caches that the CPUs belong to. */
-static struct json_object *llcs_of(const struct packer *packer, const struct cpus *cpus)
-{
-    struct json_object *llcs = json_object_new_array();
-
-    for (size_t i = 0; i < packer->world.topo->llcs; i++)
-        if (cpus_intersect(&packer->world.topo->llc[i].cpus, cpus))
-            json_append(llcs, json_object_new_uint64(i));
-    return llcs;
-}
-
 static void add_name(struct json_object *object, const char *key, struct wire_step_id id)
 {
     char name[WIRE_STEP_NAME_MAX];
@@ -205,101 +193,38 @@ struct json_object *render_step(const struct packer *packer, const struct step *
     add_knowledge(object, step);
     json_add_cpus(object, "home", &step->place.home);
     json_add_cpus(object, "cpus", stands(step));
-    json_add(object, "llc", llcs_of(packer, stands(step)));
+    json_add(object, "llc", figures_caches(packer->world.topo, stands(step)));
     json_add_cpus(object, "mems", &step->place.mems);
-    figures_add(object, NULL, step, false);
-    json_add(object, "slowdown", figures_object("slowdown", step));
+    figures_add(object, NULL, packer, step, false);
+    json_add(object, "slowdown", figures_object("slowdown", packer, step));
     return object;
 }
 
-static struct json_object *render_request(const struct step *step)
+static struct json_object *render_request(const struct packer *packer, const struct step *step)
 {
     const struct wire_register *request = &step->request;
     const struct wire_identity *is = &step->identity.is;
     const bool said = is->source != WIRE_SOURCE_NONE;
     struct json_object *object = json_object_new_object();
-    char options[256];
 
-    wire_options_format(&request->options, options, sizeof(options));
     json_add_u64(object, "job", request->id.job);
     json_add_u64(object, "step", request->id.step);
     json_add_u64(object, "array_job", said ? is->array_job : request->array_job);
     json_add_u64(object, "array_task", said ? is->array_task : request->array_task);
-    if (said)
-        json_add_u64(object, "restart", is->restart);
-    else
-        json_add(object, "restart", NULL);
-    json_add_u64(object, "uid", request->uid);
-    json_add_text(object, "options", options);
-    json_add_text(object, "refused", step->refused[0] ? step->refused : NULL);
-    json_add_text(object, "exe", request->exe[0] ? request->exe : NULL);
-    json_add_text(object, "hash", request->hash[0] ? request->hash : NULL);
-    json_add_u64(object, "tasks", step->request.ntasks);
-    json_add_u64(object, "cpus_per_task", request->cpus_per_task);
-    json_add_text(object, "job_cores", request->job_cores);
-    json_add_text(object, "step_cores", request->step_cores);
-    json_add_bool(object, "bound_by_hand", request->bound_by_hand);
-    json_add_text(object, "pin", wire_pin_name[request->pin]);
-    json_add_text(object, "pin_by", request->pin_by[0] ? request->pin_by : NULL);
-    json_add_bool(object, "by_cpu", request->by_cpu);
-    json_add_bool(object, "found", step->seek.found);
-    json_add_bool(object, "late", step->late);
+    figures_add(object, "request", packer, step, false);
     return object;
 }
 
-/* Who its job is, and who says so; all is null where nobody does. */
-static struct json_object *render_identity(const struct step *step)
+static struct json_object *render_profile(const struct packer *packer, const struct step *step)
 {
-    const struct wire_identity *is = &step->identity.is;
-    bool known = is->source != WIRE_SOURCE_NONE;
-    struct json_object *object = json_object_new_object();
-    const struct {
-        const char *key, *text;
-    } texts[] = {{"cluster", is->cluster},
-                 {"account", is->account},
-                 {"qos", is->qos},
-                 {"partition", is->partition},
-                 {"job_name", is->job_name}};
+    struct json_object *object = figures_object("profile", packer, step);
 
-    json_add_text(object, "source", wire_source_name[is->source]);
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-        json_add_text(object, texts[i].key, texts[i].text[0] ? texts[i].text : NULL);
-    json_add(object, "restarts", known ? json_object_new_uint64(is->restart) : NULL);
-    json_add(object, "nodes", is->nodes ? json_object_new_uint64(is->nodes) : NULL);
-    json_add_text(object, "why", step->identity.why[0] ? step->identity.why : NULL);
-    return object;
-}
-
-static struct json_object *render_profile(const struct step *step)
-{
-    struct json_object *object = json_object_new_object();
-    char key[PROFILE_KEY_MAX];
-
-    program_key(step, key);
-    json_add_text(object, "key", key[0] ? key : NULL);
-    json_add_bool(object, "known", step->profile.known);
-    json_add_measure(object, "miss_pmi", step->profile.miss_pmi);
-    json_add_text(object, "source", step->profile.known ? step->profile.source : NULL);
-    json_add_measure(object, "instructions_per_s", step->profile.instructions_per_s);
-    json_add_measure(object, "core_gbps", step->profile.core_gbps);
     if (step->profile.known) {
         json_add_bool(object, "truncated", step->profile.truncated);
         json_add_u64(object, "measured_at", (uint64_t)step->profile.measured_at);
     }
     if (step->profile.bound_at)
         json_add_u64(object, "bound_at", (uint64_t)step->profile.bound_at);
-    return object;
-}
-
-static struct json_object *render_class(const struct step *step)
-{
-    struct json_object *object = json_object_new_object();
-
-    json_add_text(object, "name", step_class_name[step->class.id]);
-    json_add_text(object, "reason", step->class.reason);
-    json_add_measure(object, "intensity", step->probe.probes ? step->probe.intensity : NAN);
-    json_add_measure(object, "intensity_error", step->probe.probes ? step->probe.error : NAN);
-    json_add_u64(object, "probes", step->probe.probes);
     return object;
 }
 
@@ -474,15 +399,6 @@ static struct json_object *render_share(const struct step *step)
     return object;
 }
 
-/* DIO-POWER's two predictions, and which of them decided; all null by another policy. */
-static void add_edp(struct json_object *object, const struct step_edp *edp)
-{
-    json_add_measure(object, "edp_spread", edp->spread);
-    json_add_measure(object, "edp_cluster", edp->cluster);
-    json_add_text(object, "edp_choice", step_choice_name[edp->choice]);
-    json_add_text(object, "edp_source", edp->source);
-}
-
 /* Says over how many caches its tasks stand, and why. */
 static struct json_object *render_threads(const struct packer *packer, const struct step *step)
 {
@@ -504,19 +420,8 @@ static struct json_object *render_place(const struct packer *packer, const struc
                                         uid_t viewer)
 {
     struct json_object *object = json_object_new_object();
-    char reason[256];
 
-    place_reason(step, !hides(packer, viewer), reason, sizeof(reason));
-    json_add_text(object, "policy", wire_policy_name[step->place.policy]);
-    json_add_text(object, "policy_asked", wire_policy_name[step->place.policy_asked]);
-    figures_add(object, "place", step, hides(packer, viewer));
-    json_add_cpus(object, "home", &step->place.home);
-    json_add_cpus(object, "cpus", &step->place.cpus);
-    json_add(object, "llc", llcs_of(packer, &step->place.cpus));
-    json_add_cpus(object, "mems", &step->place.mems);
-    json_add_text(object, "reason", reason);
-    add_knowledge(object, step);
-    add_edp(object, &step->place.edp);
+    figures_add(object, "place", packer, step, hides(packer, viewer));
     json_add(object, "spread", render_threads(packer, step));
     json_add(object, "isolate", render_isolation(packer, step));
     json_add(object, "max_slowdown", render_bound(packer, step));
@@ -540,9 +445,7 @@ static struct json_object *render_enforce(const struct packer *packer, const str
     struct json_object *object = json_object_new_object(), *tasks = json_object_new_array();
 
     json_add_text(object, "way", packer->world.enforce->way->name);
-    json_add_bool(object, "verified", step->enacted.verified);
-    figures_add(object, "enforce", step, false);
-    json_add_text(object, "reason", step->enacted.reason);
+    figures_add(object, "enforce", packer, step, false);
     for (size_t i = 0; i < step->body.ntasks && i < TASKS_TOLD; i++) {
         struct json_object *task = json_object_new_object();
 
@@ -605,7 +508,7 @@ static struct json_object *render_replace(const struct packer *packer, const str
     object = json_object_new_object();
     json_add_u64(object, "decisions", replace->decisions);
     json_add_cpus(object, "cpus", &replace->cpus);
-    json_add(object, "llc", llcs_of(packer, &replace->cpus));
+    json_add(object, "llc", figures_caches(packer->world.topo, &replace->cpus));
     json_add_number(object, "gain_cores", replace->gain);
     json_add_text(object, "gain_by", replace->energy ? "edp" : "work");
     json_add_measure(object, "cost_core_s", replace->cost_s);
@@ -666,7 +569,7 @@ static struct json_object *render_unread(const struct step *step)
 
 static struct json_object *render_observe(const struct packer *packer, const struct step *step)
 {
-    struct json_object *object = figures_object("observe", step);
+    struct json_object *object = figures_object("observe", packer, step);
 
     json_add(object, "counts", render_counts(packer, step));
     json_add(object, "unread", render_unread(step));
@@ -685,10 +588,10 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     json_add(object, "ended_at", step->ended_at ? json_object_new_int64(step->ended_at) : NULL);
     json_add(object, "exit_status",
              step->exit_status >= 0 ? json_object_new_int(step->exit_status) : NULL);
-    json_add(object, "request", render_request(step));
-    json_add(object, "identity", render_identity(step));
-    json_add(object, "profile", render_profile(step));
-    json_add(object, "class", render_class(step));
+    json_add(object, "request", render_request(packer, step));
+    json_add(object, "identity", figures_object("identity", packer, step));
+    json_add(object, "profile", render_profile(packer, step));
+    json_add(object, "class", figures_object("class", packer, step));
     json_add(object, "size", render_size(packer, step, viewer));
     json_add(object, "place", render_place(packer, step, viewer));
     json_add(object, "enforce", render_enforce(packer, step));
@@ -698,7 +601,7 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     json_add(object, "memory", render_memory(step));
     inside_explain(packer, step, object);
     json_add(object, "observe", render_observe(packer, step));
-    json_add(object, "bill", figures_object("bill", step));
-    json_add(object, "slowdown", figures_object("slowdown", step));
+    json_add(object, "bill", figures_object("bill", packer, step));
+    json_add(object, "slowdown", figures_object("slowdown", packer, step));
     return object;
 }

@@ -2,6 +2,7 @@
 /* fact - see fact.h */
 #include "packer/fact/fact.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +31,8 @@ void fact_add(struct json_object *object, enum fact_id id, double value)
 
     if (fact[id].kind == FACT_SIGNED)
         json_add_number(object, key, value);
+    else if (fact[id].kind == FACT_FLAG)
+        json_add(object, key, isnan(value) ? NULL : json_object_new_boolean(value > 0));
     else if (!is_whole(fact[id].kind))
         json_add_measure(object, key, value);
     else
@@ -43,21 +46,41 @@ bool fact_is_told(enum fact_id id, const char *of)
 
 void fact_add_word(struct json_object *object, enum fact_id id, const char *text)
 {
-    json_add_text(object, fact[id].key, text && text[0] ? text : NULL);
+    const struct fact *of = &fact[id];
+    bool known = text && (text[0] || of->always || of->kind == FACT_CPU_LIST);
+
+    json_add_text(object, of->key, known ? text : NULL);
+}
+
+const char *fact_type(enum fact_id id)
+{
+    switch (fact[id].kind) {
+    case FACT_FLAG:
+        return "boolean";
+    case FACT_TEXT:
+    case FACT_CPU_LIST:
+        return "string";
+    default:
+        return is_whole(fact[id].kind) ? "integer" : "number";
+    }
 }
 
 const char *fact_schema(enum fact_id id, char text[FACT_SCHEMA_MAX])
 {
     const struct fact *of = &fact[id];
-    const char *type = of->kind == FACT_TEXT ? "string" : is_whole(of->kind) ? "integer" : "number";
+    bool always = of->always || of->kind == FACT_CPU_LIST;
     int used;
 
-    if (of->words)
-        used = snprintf(text, FACT_SCHEMA_MAX, "{\"enum\": [%s, null]", of->words);
-    else if (of->always)
-        used = snprintf(text, FACT_SCHEMA_MAX, "{\"type\": \"%s\"", type);
+    if (of->kind == FACT_CACHES)
+        used = snprintf(text, FACT_SCHEMA_MAX,
+                        "{\"type\": \"array\", \"items\": {\"type\": \"integer\"}");
+    else if (of->words)
+        used =
+            snprintf(text, FACT_SCHEMA_MAX, "{\"enum\": [%s%s]", of->words, always ? "" : ", null");
+    else if (always)
+        used = snprintf(text, FACT_SCHEMA_MAX, "{\"type\": \"%s\"", fact_type(id));
     else
-        used = snprintf(text, FACT_SCHEMA_MAX, "{\"type\": [\"%s\", \"null\"]", type);
+        used = snprintf(text, FACT_SCHEMA_MAX, "{\"type\": [\"%s\", \"null\"]", fact_type(id));
     if (of->described)
         used += snprintf(text + used, FACT_SCHEMA_MAX - (size_t)used, ", \"description\": \"%s\"",
                          of->help);

@@ -23,7 +23,10 @@ enum fact_kind {
     FACT_WAIT,     /* seconds in which threads could not run though they wanted to, all together */
     FACT_KIB,      /* whole */
     FACT_JOULES,
-    FACT_TEXT, /* no number */
+    FACT_FLAG,     /* 1: it is so, 0: not */
+    FACT_TEXT,     /* no number, */
+    FACT_CPU_LIST, /* but a list of CPUs as text: 0-3,8; */
+    FACT_CACHES,   /* but the numbers of the last-level caches that CPUs belong to */
     FACT_KINDS
 };
 
@@ -38,6 +41,7 @@ struct fact {
     enum fact_kind kind;
     enum fact_who who;
     bool status;       /* status tells it, too */
+    bool said;         /* of an older berth it is what a user has said, which counts for nothing */
     bool always;       /* it is always known */
     bool described;    /* its schema has the sentence, too */
     const char *words; /* of a text: all that there are, quoted, with commas; NULL: any */
@@ -52,13 +56,14 @@ extern const struct fact fact[FACTS];
 /* Adds the figure to an object, as explain and status have it: null where it is not known (NAN). */
 void fact_add(struct json_object *object, enum fact_id id, double value);
 
-/* Adds a text: null where it is not known (NULL or ""). */
+/* Adds a text: null where it is not known (NULL; or "", if it is not always known). */
 void fact_add_word(struct json_object *object, enum fact_id id, const char *text);
 
 /* Is it told in that object of explain; NULL: in status? */
 bool fact_is_told(enum fact_id id, const char *of);
 
-/* Writes what a JSON Schema says of its value. */
+/* Returns what a JSON Schema calls its kind; writes all that one says of its value. */
+const char *fact_type(enum fact_id id);
 #define FACT_SCHEMA_MAX 512
 const char *fact_schema(enum fact_id id, char text[FACT_SCHEMA_MAX]);
 

@@ -4,15 +4,22 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "models/energy/edp.h"
+#include "packer/base/json.h"
 #include "packer/bill/bill.h"
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
+#include "packer/place/reason.h"
 #include "packer/size/judge.h"
 #include "packer/steps/effect.h"
+#include "packer/steps/program.h"
 #include "packer/steps/step_counts.h"
+
+#define OPTIONS_MAX 256
+#define REASON_MAX 256
 
 /* ---- what facts.def calls ---- */
 
@@ -173,14 +180,89 @@ static double freed_core_s(const struct step *step)
     return step->size.verdict.counted_s > 0 ? step->size.verdict.freed_core_s : NAN;
 }
 
+static const char *effects(const struct step *step, char text[FIGURE_WORD_MAX])
+{
+    effect_words(step, text);
+    return text;
+}
+
+/* Who Slurm says that its job is; NULL: nobody has said so. */
+static const struct wire_identity *said(const struct step *step)
+{
+    return step->identity.is.source == WIRE_SOURCE_NONE ? NULL : &step->identity.is;
+}
+
+static double restarts(const struct step *step)
+{
+    return said(step) ? said(step)->restart : NAN;
+}
+
+static const char *options(const struct step *step, char text[FIGURE_WORD_MAX])
+{
+    wire_options_format(&step->request.options, text, OPTIONS_MAX);
+    return text;
+}
+
+static const char *profile_key(const struct step *step, char text[FIGURE_WORD_MAX])
+{
+    program_key(step, text);
+    return text;
+}
+
+static double known_if(bool known, double value)
+{
+    return known ? value : NAN;
+}
+
+static bool is_observed(const struct step *step)
+{
+    return step->state == STEP_OBSERVED;
+}
+
+/* Did berth decide where it stands? */
+static bool is_decided(const struct step *step)
+{
+    return step->state == STEP_PLACED || is_observed(step) || step->state == STEP_FAILED;
+}
+
+/* What berth did with it. Late is a launch that berth would have had a say in, had it been heard of
+ * in time. */
+static const char *deed(const struct step *step)
+{
+    bool late = step->late && step->request.options.mode != WIRE_MODE_OFF;
+
+    return late && !is_decided(step) ? "late" : step_state_name[step->state];
+}
+
+static const char *left_for(const struct step *step)
+{
+    enum wire_left left = step->enacted.left_for;
+
+    return step->state == STEP_LEFT && left != WIRE_NOT_LEFT ? wire_left_name[left] : NULL;
+}
+
+/* Where it stands: one that is only observed has not followed the decision. */
+static const struct cpus *stands(const struct step *step)
+{
+    return is_observed(step) ? &step->place.home : &step->place.cpus;
+}
+
+static const char *why_there(const struct step *step, bool hidden, char text[FIGURE_WORD_MAX])
+{
+    place_reason(step, !hidden, text, REASON_MAX);
+    return text;
+}
+
 /* ---- what they are ---- */
 
 double figure(const struct step *step, enum fact_id id)
 {
     switch (id) {
-#define FACT_WORD(ID, ...)                                                                         \
+#define NO_NUMBER(ID)                                                                              \
     case FACT_##ID:                                                                                \
         return NAN;
+#define FACT_WORD(ID, ...) NO_NUMBER(ID)
+#define FACT_SET(ID, ...) NO_NUMBER(ID)
 #define FACT(ID, key, kind, of, value, help, ...)                                                  \
     case FACT_##ID:                                                                                \
         return (value);
@@ -191,8 +273,26 @@ double figure(const struct step *step, enum fact_id id)
     return NAN;
 }
 
-const char *figure_word(const struct step *step, enum fact_id id, char text[FIGURE_WORD_MAX])
+/* Returns the CPUs that a list or caches are of; NULL: it is not known. */
+static const struct cpus *figure_set(const struct step *step, enum fact_id id)
 {
+    switch (id) {
+#define FACT_SET(ID, key, kind, of, set, help, ...)                                                \
+    case FACT_##ID:                                                                                \
+        return (set);
+#include "packer/fact/facts.def"
+    default:
+        return NULL;
+    }
+}
+
+const char *figure_word(const struct step *step, enum fact_id id, bool hidden,
+                        char text[FIGURE_WORD_MAX])
+{
+    const struct cpus *set = figure_set(step, id);
+
+    if (set)
+        return cpus_format(set, text, FIGURE_WORD_MAX) < 0 ? NULL : text;
     switch (id) {
 #define FACT_WORD(ID, key, of, value, help, ...)                                                   \
     case FACT_##ID:                                                                                \
@@ -205,39 +305,72 @@ const char *figure_word(const struct step *step, enum fact_id id, char text[FIGU
 
 /* ---- where they are told ---- */
 
-void figures_add(struct json_object *object, const char *of, const struct step *step, bool hidden)
+struct json_object *figures_caches(const struct topo *topo, const struct cpus *cpus)
+{
+    struct json_object *caches = json_object_new_array();
+
+    for (size_t i = 0; i < topo->llcs; i++)
+        if (cpus_intersect(&topo->llc[i].cpus, cpus))
+            json_append(caches, json_object_new_uint64(i));
+    return caches;
+}
+
+void figures_add(struct json_object *object, const char *of, const struct packer *packer,
+                 const struct step *step, bool hidden)
 {
     char text[FIGURE_WORD_MAX];
 
-    for (enum fact_id id = 0; id < FACTS; id++)
+    for (enum fact_id id = 0; id < FACTS; id++) {
+        const struct fact *told = &fact[id];
+
         if (!fact_is_told(id, of))
             continue;
-        else if (fact[id].kind == FACT_TEXT)
-            fact_add_word(object, id, figure_word(step, id, text));
+        if (hidden && told->who == FACT_ROOT)
+            json_add(object, told->key, NULL);
+        else if (told->kind == FACT_CACHES)
+            json_add(object, told->key, figures_caches(packer->world.topo, figure_set(step, id)));
+        else if (told->kind == FACT_TEXT || told->kind == FACT_CPU_LIST)
+            fact_add_word(object, id, figure_word(step, id, hidden, text));
         else
-            fact_add(object, id, hidden && fact[id].who == FACT_ROOT ? NAN : figure(step, id));
+            fact_add(object, id, figure(step, id));
+    }
 }
 
-struct json_object *figures_object(const char *of, const struct step *step)
+struct json_object *figures_object(const char *of, const struct packer *packer,
+                                   const struct step *step)
 {
     struct json_object *object = json_object_new_object();
 
-    figures_add(object, of, step, false);
+    figures_add(object, of, packer, step, false);
     return object;
 }
 
-/* Copies as much as there is room for. */
-static void keep(const char *text, char *member, size_t size)
+/* Copies as much as there is room for; a list of CPUs that is too long ends in ",.." where it was
+ * cut. */
+static void keep(enum fact_id id, const char *text, char *member, size_t size)
 {
+    bool fits = !text || strlen(text) < size;
+    char *comma;
+
     snprintf(member, size, "%s", text ? text : "");
+    if (fits || fact[id].kind != FACT_CPU_LIST)
+        return;
+    member[size - 3] = '\0';
+    comma = strrchr(member, ',');
+    strcpy(comma ? comma : member, ",..");
 }
+
+/* What is not known is 0, of a number that is whole. */
+#define KEPT_double(value) (value)
+#define KEPT_uint32_t(value) (uint32_t) fmax(value, 0)
+#define KEPT_uint64_t(value) (uint64_t) fmax(value, 0)
 
 void figures_record(const struct step *step, struct ledger_record *record)
 {
     char text[FIGURE_WORD_MAX];
 
-#define FACT_KEPT(ID, member, type) record->member = (type)figure(step, FACT_##ID);
+#define FACT_KEPT(ID, member, type) record->member = KEPT_##type(figure(step, FACT_##ID));
 #define FACT_WORD_KEPT(ID, member, size)                                                           \
-    keep(figure_word(step, FACT_##ID, text), record->member, size);
+    keep(FACT_##ID, figure_word(step, FACT_##ID, false, text), record->member, size);
 #include "packer/fact/facts.def"
 }

@@ -7,22 +7,29 @@
 
 #include "packer/fact/fact.h"
 #include "packer/ledger/ledger.h"
+#include "packer/steps/packer.h"
 #include "packer/steps/registry.h"
 
 /* Returns what it is of the step; NAN: that is not known, or it is a text. */
 double figure(const struct step *step, enum fact_id id);
 
-/* Returns what a text is of the step; NULL: that is not known, or it is none. It is borrowed, or in
- * text[]. */
+/* Returns what a text is of the step, as it is told him from whom others are hidden or not; NULL:
+ * that is not known, or it is none. It is borrowed, or in text[]. */
 #define FIGURE_WORD_MAX CPUS_TEXT_MAX
-const char *figure_word(const struct step *step, enum fact_id id, char text[FIGURE_WORD_MAX]);
+const char *figure_word(const struct step *step, enum fact_id id, bool hidden,
+                        char text[FIGURE_WORD_MAX]);
 
 /* Adds to an object what is told of the step there: in that object of explain, or (`of` NULL) in
  * status; hidden from users is what says something of others (FACT_ROOT). */
-void figures_add(struct json_object *object, const char *of, const struct step *step, bool hidden);
+void figures_add(struct json_object *object, const char *of, const struct packer *packer,
+                 const struct step *step, bool hidden);
 
 /* Returns a whole object of explain. */
-struct json_object *figures_object(const char *of, const struct step *step);
+struct json_object *figures_object(const char *of, const struct packer *packer,
+                                   const struct step *step);
+
+/* Returns the numbers of the last-level caches that the CPUs belong to. */
+struct json_object *figures_caches(const struct topo *topo, const struct cpus *cpus);
 
 /* Fills in what the ledger keeps of them. */
 void figures_record(const struct step *step, struct ledger_record *record);

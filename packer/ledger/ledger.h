@@ -20,35 +20,19 @@
 
 /* A number that was not measured is NAN; text that is not known is "". */
 struct ledger_record {
-    /* Who says who the job is (wire_source_name). What it says is cluster, account, QOS, partition,
-     * job's name, array, restarts and nodes: with "none" nothing of that is known. In records of an
-     * older berth it is "environment": what they have there is what a user said, and not believed.
-     */
-    char identity[16];
-    char cluster[64], node[64];
+    /* `identity` says who says who the job is (wire_source_name). What it says is cluster, account,
+     * QOS, partition, job's name, array, restarts and nodes: with "none" nothing of that is known.
+     * In records of an older berth it is "environment": what they have there is what a user said,
+     * and not believed. */
+    char node[64];
     struct wire_step_id id;
     uint32_t array_job, array_task; /* 0 and 0 when not of an array */
-    uint32_t restart;
-    uint32_t nodes; /* of the job; 0 not known */
-    uint32_t uid, gid;
-    char user[64], account[64], qos[64], partition[64], job_name[128];
-    char program[128], tag[64]; /* base name of its executable */
-    int64_t start, end;         /* unix seconds */
-    int64_t start_ms, end_ms;   /* the same moments in milliseconds; 0: of an older berth */
-    int exit_status;            /* wait(2) status; -1 unknown */
-    char state[16]; /* the last but "ended": "placed", "observed", "left", "failed"; or "late": left
-                       alone, since berthd heard of it when it ran already, or had ended */
-    uint32_t tasks, cores_given, cores_used;
-    char home[256], cpus[256]; /* where Slurm put it, and where it stood at its end */
-    char proposed[256];        /* where one that was only observed would have stood then */
-    char policy[16];
+    int64_t start, end;             /* unix seconds */
+    int64_t start_ms, end_ms;       /* the same moments in milliseconds; 0: of an older berth */
+    int exit_status;                /* wait(2) status; -1 unknown */
     char counters_source[32];
     double uj[ENERGY_DOMAINS]; /* microjoules by domain, exact to 2^53 */
-    double uj_idle;     /* of its packages and memory, or of the node, what that takes when idle */
-    char inside[64];    /* words of what was in effect in the step (inside/inside.h) */
-    char knowledge[16]; /* what was known of its program at its end (step_rung_name) */
-    char reason[128];   /* what berth did with it and why; cut where it is longer */
-    char left_for[16];  /* wire_left_name of one that is "left"; "" of others, and not known */
+    double uj_idle; /* of its packages and memory, or of the node, what that takes when idle */
 /* What facts.def has for the ledger. */
 #define FACT_KEPT(ID, member, type) type member;
 #define FACT_WORD_KEPT(ID, member, size) char member[size];

@@ -22,6 +22,10 @@ enum rule {
 /* By what is merged: nodes of a step, steps of a job, jobs of a total. The facts of facts.def name
  * one of these. */
 /* clang-format off */
+#define RULES_SAME {SAME, SAME, SAME}
+#define RULES_RESTARTS {SAME, SAME, NONE}
+#define RULES_TASKS {SUM, NONE, NONE}
+#define RULES_CORES {SUM, MOST, NONE}
 #define RULES_ADDED {SUM, SUM, SUM}
 #define RULES_TIME {SUM, SUM, SUM_KNOWN}
 #define RULES_MOST {MOST, MOST, MOST}
@@ -35,11 +39,10 @@ enum rule {
 #define RULES_MEAN {WEIGHTED, WEIGHTED, WEIGHTED}
 /* clang-format on */
 static const unsigned char TABLE(merge, REPORT_NUMBERS)[3] = {
-    ROW(REPORT_UID) = {SAME, SAME, SAME},        ROW(REPORT_GID) = {SAME, SAME, SAME},
-    ROW(REPORT_NNODES) = {NONE, NONE, NONE},     ROW(REPORT_TASKS) = {SUM, NONE, NONE},
-    ROW(REPORT_CORES_GIVEN) = {SUM, MOST, NONE}, ROW(REPORT_CORES_USED) = {SUM, MOST, NONE},
-    ROW(REPORT_RESTARTS) = {SAME, SAME, NONE},   ROW(REPORT_CPU_TIME_S) = {SUM, SUM, SUM_KNOWN},
-    ROW(REPORT_JOBS) = {MOST, MOST, SUM},        ROW(REPORT_STEPS) = {MOST, SUM, SUM},
+    ROW(REPORT_NNODES) = {NONE, NONE, NONE},
+    ROW(REPORT_CPU_TIME_S) = {SUM, SUM, SUM_KNOWN},
+    ROW(REPORT_JOBS) = {MOST, MOST, SUM},
+    ROW(REPORT_STEPS) = {MOST, SUM, SUM},
 #define FACT_COLUMN(ID, name, width, key, form, parts) ROW(REPORT_##ID) = RULES_##parts,
 #include "packer/fact/facts.def"
 };
@@ -56,9 +59,7 @@ TABLE_COMPLETE(mean_number);
 #define PARTS_SAME false
 #define PARTS_LIST true
 static const bool SPARSE(is_list, REPORT_TEXTS) = {
-    [REPORT_INSIDE] = true,
     [REPORT_COUNTERS_SOURCE] = true,
-    [REPORT_IDENTITY] = true,
 #define FACT_WORD_COLUMN(ID, name, width, key, parts) [REPORT_##ID] = PARTS_##parts,
 #include "packer/fact/facts.def"
 };
@@ -66,27 +67,11 @@ static const bool SPARSE(is_list, REPORT_TEXTS) = {
 /* What a user has said of his job is not known. */
 static void read_texts(const struct ledger_record *record, bool known, const char **text)
 {
-#define FACT_WORD_COLUMN(ID, ...) text[REPORT_##ID] = ledger_word(record, FACT_##ID);
+#define FACT_WORD_COLUMN(ID, ...)                                                                  \
+    text[REPORT_##ID] = known || !fact[FACT_##ID].said ? ledger_word(record, FACT_##ID) : "";
 #include "packer/fact/facts.def"
-    text[REPORT_CLUSTER] = known ? record->cluster : "";
     text[REPORT_NODES] = record->node;
-    text[REPORT_USER] = record->user;
-    text[REPORT_ACCOUNT] = known ? record->account : "";
-    text[REPORT_QOS] = known ? record->qos : "";
-    text[REPORT_PARTITION] = known ? record->partition : "";
-    text[REPORT_JOB_NAME] = known ? record->job_name : "";
-    text[REPORT_PROGRAM] = record->program;
-    text[REPORT_TAG] = record->tag;
-    text[REPORT_PLACED] = record->state;
-    text[REPORT_HOME] = record->home;
-    text[REPORT_CPUS] = record->cpus;
-    text[REPORT_PROPOSED] = record->proposed;
-    text[REPORT_KNOWLEDGE] = record->knowledge;
-    text[REPORT_REASON] = record->reason;
-    text[REPORT_POLICY] = record->policy;
-    text[REPORT_INSIDE] = record->inside;
     text[REPORT_COUNTERS_SOURCE] = record->counters_source;
-    text[REPORT_IDENTITY] = record->identity;
 }
 
 static double known_count(uint32_t count)
@@ -99,12 +84,10 @@ static void read_numbers(const struct ledger_record *record, bool known, double 
 #define FACT_COLUMN(ID, name, width, key, form, parts)                                             \
     number[REPORT_##ID] = ledger_fact(record, FACT_##ID);
 #include "packer/fact/facts.def"
-    number[REPORT_UID] = record->uid;
-    number[REPORT_GID] = record->gid;
     number[REPORT_NNODES] = 1;
     number[REPORT_TASKS] = known_count(record->tasks);
     number[REPORT_CORES_GIVEN] = known_count(record->cores_given);
-    number[REPORT_CORES_USED] = known_count(record->cores_used);
+    number[REPORT_USED_CORES] = known_count(record->cores_used);
     number[REPORT_RESTARTS] = known ? record->restart : NAN;
     number[REPORT_CPU_TIME_S] = record->elapsed_s * number[REPORT_CORES_GIVEN];
     number[REPORT_JOBS] = 1;

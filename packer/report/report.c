@@ -312,7 +312,7 @@ static int add_up(struct walk *walk, struct report_row *total, const struct repo
     total->id = (struct wire_step_id){0};
     total->array_job = total->array_task = 0;
     total->number[REPORT_NNODES] = total->number[REPORT_TASKS] = NAN;
-    total->number[REPORT_CORES_GIVEN] = total->number[REPORT_CORES_USED] = NAN;
+    total->number[REPORT_CORES_GIVEN] = total->number[REPORT_USED_CORES] = NAN;
     total->number[REPORT_RESTARTS] = total->number[REPORT_EDP_PER_INSTRUCTION] = NAN;
     total->number[REPORT_POWER_W] = NAN;
     total->text[REPORT_JOB_NAME] = total->text[REPORT_PROGRAM] = total->text[REPORT_TAG] = "";

@@ -19,38 +19,15 @@
 enum report_kind { REPORT_STEP, REPORT_JOB, REPORT_TOTAL };
 
 enum report_text {
-    REPORT_CLUSTER,
     REPORT_NODES, /* a list as Slurm writes it */
-    REPORT_USER,
-    REPORT_ACCOUNT,
-    REPORT_QOS,
-    REPORT_PARTITION,
-    REPORT_JOB_NAME,
-    REPORT_PROGRAM,
-    REPORT_TAG,
-    REPORT_PLACED, /* what berth did: "placed", "observed", "left", "failed" */
-    REPORT_HOME,
-    REPORT_CPUS,     /* where it stood at its end */
-    REPORT_PROPOSED, /* where berth would have put one that it only observed */
-    REPORT_KNOWLEDGE,
-    REPORT_REASON,
-    REPORT_POLICY,
-    REPORT_INSIDE, /* words of what was in effect inside its steps */
     REPORT_COUNTERS_SOURCE,
-    REPORT_IDENTITY, /* who says whose it is */
 #define FACT_WORD_COLUMN(ID, ...) REPORT_##ID,
 #include "packer/fact/facts.def"
     REPORT_TEXTS
 };
 
 enum report_number {
-    REPORT_UID,
-    REPORT_GID,
     REPORT_NNODES,
-    REPORT_TASKS,
-    REPORT_CORES_GIVEN,
-    REPORT_CORES_USED,
-    REPORT_RESTARTS,
     REPORT_CPU_TIME_S, /* elapsed time * cores given */
     REPORT_JOBS,
     REPORT_STEPS,
