@@ -10,7 +10,6 @@
 #include "packer/daemon/render_bill.h"
 #include "packer/daemon/render_counts.h"
 #include "packer/daemon/render_now.h"
-#include "packer/enact/memory_follow.h"
 #include "packer/enact/thermal.h"
 #include "packer/figures/figures.h"
 #include "packer/inside/inside.h"
@@ -20,7 +19,6 @@
 #include "packer/place/threads.h"
 #include "packer/profiles/profiles.h"
 #include "packer/size/cores.h"
-#include "packer/size/judge.h"
 #include "packer/size/size.h"
 #include "packer/size/traffic.h"
 #include "packer/steps/program.h"
@@ -196,7 +194,7 @@ struct json_object *render_step(const struct packer *packer, const struct step *
     json_add(object, "llc", figures_caches(packer->world.topo, stands(step)));
     json_add_cpus(object, "mems", &step->place.mems);
     figures_add(object, NULL, packer, step, false);
-    json_add(object, "slowdown", figures_object("slowdown", packer, step));
+    json_add(object, "slowdown", figures_object("slowdown", packer, step, false));
     return object;
 }
 
@@ -217,7 +215,7 @@ static struct json_object *render_request(const struct packer *packer, const str
 
 static struct json_object *render_profile(const struct packer *packer, const struct step *step)
 {
-    struct json_object *object = figures_object("profile", packer, step);
+    struct json_object *object = figures_object("profile", packer, step, false);
 
     if (step->profile.known) {
         json_add_bool(object, "truncated", step->profile.truncated);
@@ -263,24 +261,6 @@ static struct json_object *render_used(const struct packer *packer, const struct
     return list;
 }
 
-/* What its size may cost of its speed, should cost and has cost; and what others have of it. */
-static void render_verdict(const struct step *step, struct json_object *size)
-{
-    const struct step_verdict *verdict = &step->size.verdict;
-    struct json_object *loss = json_object_new_object(), *gain = json_object_new_object();
-    const struct wire_options *options = &step->request.options;
-
-    json_add_measure(loss, "asked_pct", options->size ? 100 * wire_size_loss(options) : NAN);
-    json_add_measure(loss, "predicted", size_judge_predicted(step));
-    json_add_measure(loss, "measured", verdict->measured);
-    json_add_measure(loss, "error", verdict->error);
-    json_add_u64(loss, "undone", verdict->undone);
-    json_add_u64(gain, "cores", step->size.cores - step->size.given);
-    json_add_measure(gain, "core_s", verdict->counted_s > 0 ? verdict->freed_core_s : NAN);
-    json_add(size, "loss", loss);
-    json_add(size, "gain", gain);
-}
-
 /* Where what limits it is, and how what it asks of the memories is known. */
 static void render_matrix(struct json_object *object, const struct step_size *size)
 {
@@ -321,7 +301,8 @@ static struct json_object *render_size(const struct packer *packer, const struct
     json_add(object, "nodes", render_vector(packer, step));
     json_add(object, "vector", render_used(packer, step));
     json_write(object, step_loop_fields, &step->size.loop);
-    render_verdict(step, object);
+    json_add(object, "loss", figures_object("size.loss", packer, step, false));
+    json_add(object, "gain", figures_object("size.gain", packer, step, false));
     render_matrix(object, &step->size);
     return object;
 }
@@ -386,19 +367,6 @@ static struct json_object *render_bound(const struct packer *packer, const struc
     return object;
 }
 
-/* Null where Slurm gave its cores to no other job. */
-static struct json_object *render_share(const struct step *step)
-{
-    struct json_object *object;
-
-    if (step->share.others == 0)
-        return NULL;
-    object = json_object_new_object();
-    json_add_u64(object, "others", step->share.others);
-    json_add_measure(object, "cores", step->share.cores ? (double)step->share.cores : NAN);
-    return object;
-}
-
 /* Says over how many caches its tasks stand, and why. */
 static struct json_object *render_threads(const struct packer *packer, const struct step *step)
 {
@@ -426,7 +394,9 @@ static struct json_object *render_place(const struct packer *packer, const struc
     json_add(object, "isolate", render_isolation(packer, step));
     json_add(object, "max_slowdown", render_bound(packer, step));
     json_add(object, "near", render_near(packer, step));
-    json_add(object, "share", hides(packer, viewer) ? NULL : render_share(step));
+    json_add(object, "share",
+             step->share.others ? figures_object("place.share", packer, step, hides(packer, viewer))
+                                : NULL);
     json_add(object, "strangers",
              hides(packer, viewer) ? NULL
              : step->ended_at      ? json_object_new_array()
@@ -497,48 +467,6 @@ static struct json_object *render_ranks(const struct step *step)
     return object;
 }
 
-/* The last proposal to move it while it runs; null where there was none. */
-static struct json_object *render_replace(const struct packer *packer, const struct step *step)
-{
-    const struct step_replace *replace = &step->replace;
-    struct json_object *object;
-
-    if (!replace->decisions)
-        return NULL;
-    object = json_object_new_object();
-    json_add_u64(object, "decisions", replace->decisions);
-    json_add_cpus(object, "cpus", &replace->cpus);
-    json_add(object, "llc", figures_caches(packer->world.topo, &replace->cpus));
-    json_add_number(object, "gain_cores", replace->gain);
-    json_add_text(object, "gain_by", replace->energy ? "edp" : "work");
-    json_add_measure(object, "cost_core_s", replace->cost_s);
-    json_add_measure(object, "memory_bytes", replace->bytes);
-    json_add_text(object, "verdict", replace->verdict);
-    json_add_text(object, "source", "model");
-    return object;
-}
-
-/* How its memory follows it; null where it has not left a NUMA node. */
-static struct json_object *render_memory(const struct step *step)
-{
-    const struct step_memory *memory = &step->memory;
-    struct json_object *object;
-
-    if (!memory->asked)
-        return NULL;
-    object = json_object_new_object();
-    json_add_bool(object, "running", memory->running);
-    json_add_measure(object, "bytes", memory->bytes);
-    json_add_measure(object, "moved_bytes", memory->moved);
-    json_add_measure(object, "failed_bytes", memory->failed);
-    json_add_measure(object, "rate_bytes_s", memory->rate);
-    json_add_measure(object, "gain_cores", memory->gain);
-    json_add_measure(object, "lost_core_s", memory->lost);
-    json_add_measure(object, "break_even_s", memory->break_even_s);
-    json_add_text(object, "reason", memory->why[0] ? memory->why : NULL);
-    return object;
-}
-
 /* A thread that looked has hung, or none may look. */
 static void add_unread(struct json_object *list, const char *what, enum hands_state state)
 {
@@ -569,11 +497,18 @@ static struct json_object *render_unread(const struct step *step)
 
 static struct json_object *render_observe(const struct packer *packer, const struct step *step)
 {
-    struct json_object *object = figures_object("observe", packer, step);
+    struct json_object *object = figures_object("observe", packer, step, false);
 
     json_add(object, "counts", render_counts(packer, step));
     json_add(object, "unread", render_unread(step));
     return object;
+}
+
+/* Adds an object of facts; null where there is nothing to tell. */
+static void add_if(struct json_object *object, bool told, const char *of,
+                   const struct packer *packer, const struct step *step)
+{
+    json_add(object, of, told ? figures_object(of, packer, step, false) : NULL);
 }
 
 struct json_object *render_explanation(const struct packer *packer, const struct step *step,
@@ -589,19 +524,19 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     json_add(object, "exit_status",
              step->exit_status >= 0 ? json_object_new_int(step->exit_status) : NULL);
     json_add(object, "request", render_request(packer, step));
-    json_add(object, "identity", figures_object("identity", packer, step));
+    json_add(object, "identity", figures_object("identity", packer, step, false));
     json_add(object, "profile", render_profile(packer, step));
-    json_add(object, "class", figures_object("class", packer, step));
+    json_add(object, "class", figures_object("class", packer, step, false));
     json_add(object, "size", render_size(packer, step, viewer));
     json_add(object, "place", render_place(packer, step, viewer));
     json_add(object, "enforce", render_enforce(packer, step));
     json_add(object, "ranks", render_ranks(step));
-    json_add(object, "replace", render_replace(packer, step));
-    json_add(object, "thermal", thermal_explain(step));
-    json_add(object, "memory", render_memory(step));
+    add_if(object, step->replace.decisions, "replace", packer, step);
+    add_if(object, thermal_tells(step), "thermal", packer, step);
+    add_if(object, step->memory.asked, "memory", packer, step);
     inside_explain(packer, step, object);
     json_add(object, "observe", render_observe(packer, step));
-    json_add(object, "bill", figures_object("bill", packer, step));
-    json_add(object, "slowdown", figures_object("slowdown", packer, step));
+    json_add(object, "bill", figures_object("bill", packer, step, false));
+    json_add(object, "slowdown", figures_object("slowdown", packer, step, false));
     return object;
 }

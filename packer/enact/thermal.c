@@ -9,7 +9,6 @@
 
 #include "models/energy/thermal.h"
 #include "packer/base/clock.h"
-#include "packer/base/json.h"
 #include "packer/enact/rearrange.h"
 #include "packer/observe/window.h"
 #include "packer/steps/journal.h"
@@ -326,25 +325,9 @@ void thermal_turn(const struct packer *packer)
 
 /* ---- what people are told ---- */
 
-struct json_object *thermal_explain(const struct step *step)
+bool thermal_tells(const struct step *step)
 {
-    const struct step_thermal *thermal = &step->thermal;
-    struct json_object *object;
-
-    if (!thermal->limit && cpus_empty(&thermal->hot))
-        return NULL;
-    object = json_object_new_object();
-    json_add(object, "core", thermal->limit ? json_object_new_uint64(thermal->core) : NULL);
-    json_add_measure(object, "celsius", thermal->limit ? thermal->celsius : NAN);
-    json_add_text(object, "limit", thermal->limit);
-    json_add(object, "moved_to",
-             thermal->limit && thermal->moved_to < CPUS_MAX
-                 ? json_object_new_uint64(thermal->moved_to)
-                 : NULL);
-    json_add_measure(object, "at", thermal->limit ? (double)thermal->at : NAN);
-    json_add_u64(object, "moves", thermal->moves);
-    json_add_cpus(object, "hot", &thermal->hot);
-    return object;
+    return step->thermal.limit || !cpus_empty(&step->thermal.hot);
 }
 
 /* ---- the stage ---- */

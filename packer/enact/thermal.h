@@ -30,7 +30,7 @@ void thermal_look(const struct packer *packer, double now_s);
 /* Returns the seconds until it is; < 0: nobody is looked after. */
 double thermal_due(const struct packer *packer);
 
-/* Adds what became of the step to explain: an object; NULL where no core of it was too hot. */
-struct json_object *thermal_explain(const struct step *step);
+/* Is there something to tell of the step: was a core of it too hot? */
+bool thermal_tells(const struct step *step);
 
 #endif

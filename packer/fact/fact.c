@@ -44,6 +44,14 @@ bool fact_is_told(enum fact_id id, const char *of)
     return of ? strcmp(fact[id].of, of) == 0 : fact[id].status;
 }
 
+bool fact_is_of_others(const char *of)
+{
+    for (enum fact_id id = 0; id < FACTS; id++)
+        if (fact_is_told(id, of) && fact[id].who != FACT_ROOT)
+            return false;
+    return true;
+}
+
 void fact_add_word(struct json_object *object, enum fact_id id, const char *text)
 {
     const struct fact *of = &fact[id];

@@ -62,6 +62,9 @@ void fact_add_word(struct json_object *object, enum fact_id id, const char *text
 /* Is it told in that object of explain; NULL: in status? */
 bool fact_is_told(enum fact_id id, const char *of);
 
+/* Does all that is told in that object of explain say something of others (FACT_ROOT)? */
+bool fact_is_of_others(const char *of);
+
 /* Returns what a JSON Schema calls its kind; writes all that one says of its value. */
 const char *fact_type(enum fact_id id);
 #define FACT_SCHEMA_MAX 512

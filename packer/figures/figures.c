@@ -337,11 +337,14 @@ void figures_add(struct json_object *object, const char *of, const struct packer
 }
 
 struct json_object *figures_object(const char *of, const struct packer *packer,
-                                   const struct step *step)
+                                   const struct step *step, bool hidden)
 {
-    struct json_object *object = json_object_new_object();
+    struct json_object *object;
 
-    figures_add(object, of, packer, step, false);
+    if (hidden && fact_is_of_others(of))
+        return NULL;
+    object = json_object_new_object();
+    figures_add(object, of, packer, step, hidden);
     return object;
 }
 

@@ -24,9 +24,9 @@ const char *figure_word(const struct step *step, enum fact_id id, bool hidden,
 void figures_add(struct json_object *object, const char *of, const struct packer *packer,
                  const struct step *step, bool hidden);
 
-/* Returns a whole object of explain. */
+/* Returns a whole object of explain; NULL: all of it is hidden. */
 struct json_object *figures_object(const char *of, const struct packer *packer,
-                                   const struct step *step);
+                                   const struct step *step, bool hidden);
 
 /* Returns the numbers of the last-level caches that the CPUs belong to. */
 struct json_object *figures_caches(const struct topo *topo, const struct cpus *cpus);

@@ -56,7 +56,7 @@ static void test_step(void **state)
     assert_non_null(step.counts);
     rate_add(&step.counts->alone[RATE_INSTRUCTIONS], 1, 3e9);
     rate_add(&step.counts->beside[RATE_INSTRUCTIONS], 1, 1e9);
-    object = figures_object("bill", NULL, &step);
+    object = figures_object("bill", NULL, &step, false);
     assert_number(object, "energy_j", 340);
     assert_number(object, "package_j", 300);
     assert_number(object, "dram_j", 40);
@@ -72,11 +72,11 @@ static void test_step(void **state)
     json_object_put(object);
     free(step.counts);
     step.counts = NULL;
-    object = figures_object("bill", NULL, &step);
+    object = figures_object("bill", NULL, &step, false);
     assert_number(object, "edp_per_instruction", NAN);
     json_object_put(object);
     step.bill.known[ENERGY_PACKAGE] = false;
-    object = figures_object("bill", NULL, &step);
+    object = figures_object("bill", NULL, &step, false);
     assert_number(object, "idle_j", NAN);
     assert_text(object, "idle_energy", "null");
     json_object_put(object);

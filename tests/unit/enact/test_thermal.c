@@ -12,6 +12,7 @@
 
 #include "packer/base/json.h"
 #include "packer/enact/thermal.h"
+#include "packer/figures/figures.h"
 #include "packer/steps/journal.h"
 
 #define CORES 8
@@ -61,7 +62,7 @@ static const char *at(const struct step *step)
 
 static void says(const struct step *step, const char *text)
 {
-    struct json_object *object = thermal_explain(step);
+    struct json_object *object = figures_object("thermal", NULL, step, false);
 
     json_object_object_del(object, "at");
     assert_string_equal(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN), text);
@@ -74,7 +75,7 @@ static struct step *start(struct fixture *f)
     struct step *step = fixture_start(f, fixture_request(1, 0, "0-3", "0", 1, "p"));
 
     assert_string_equal(at(step), "0");
-    assert_null(thermal_explain(step));
+    assert_false(thermal_tells(step));
     return step;
 }
 
