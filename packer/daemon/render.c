@@ -534,7 +534,7 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     add_if(object, step->replace.decisions, "replace", packer, step);
     add_if(object, thermal_tells(step), "thermal", packer, step);
     add_if(object, step->memory.asked, "memory", packer, step);
-    inside_explain(packer, step, object);
+    figures_inside(packer, step, object);
     json_add(object, "observe", render_observe(packer, step));
     json_add(object, "bill", figures_object("bill", packer, step, false));
     json_add(object, "slowdown", figures_object("slowdown", packer, step, false));

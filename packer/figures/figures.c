@@ -9,6 +9,8 @@
 #include "models/energy/edp.h"
 #include "packer/base/json.h"
 #include "packer/bill/bill.h"
+#include "packer/inside/policy.h"
+#include "packer/inside/step_page.h"
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
@@ -253,6 +255,56 @@ static const char *why_there(const struct step *step, bool hidden, char text[FIG
     return text;
 }
 
+/* What is known of what is done inside it, also where nothing is. */
+static const struct inside_run *run(const struct step *step)
+{
+    static const struct inside_run none;
+
+    return step->inside.run ? step->inside.run : &none;
+}
+
+/* What its processes have said. */
+static const struct step_said *heard(const struct step *step)
+{
+    return &run(step)->said;
+}
+
+static uint64_t changes(const struct step *step, enum step_policy policy)
+{
+    return step->inside.effect[policy].changes;
+}
+
+static unsigned domains(const struct step *step)
+{
+    return run(step)->page ? step_page_domains(run(step)->page) : 0;
+}
+
+static const char *surprise(const struct step *step)
+{
+    return step_said_surprise(heard(step)->surprise);
+}
+
+/* The last test of its prefetchers. */
+static const struct prefetch *tested(const struct step *step)
+{
+    return &run(step)->prefetch.model;
+}
+
+static const char *tested_by(const struct step *step)
+{
+    if (!tested(step)->tested)
+        return NULL;
+    return tested(step)->by_energy ? "instructions per joule" : "instructions per CPU second";
+}
+
+static const char *prefetch_state(const struct step *step)
+{
+    enum wire_prefetch asked = step->request.options.prefetch;
+
+    return asked == WIRE_PREFETCH_AUTO ? prefetch_state_name[tested(step)->state]
+                                       : wire_prefetch_name[asked];
+}
+
 /* ---- what they are ---- */
 
 double figure(const struct step *step, enum fact_id id)
@@ -346,6 +398,33 @@ struct json_object *figures_object(const char *of, const struct packer *packer,
     object = json_object_new_object();
     figures_add(object, of, packer, step, hidden);
     return object;
+}
+
+static struct json_object *inside_object(const struct packer *packer, const struct step *step,
+                                         enum step_policy i)
+{
+    const struct step_effect *effect = &step->inside.effect[i];
+    struct json_object *object;
+    const char *why;
+
+    if (!inside_is_wanted(step, i))
+        return NULL;
+    why = inside_refusal(packer, step, i);
+    object = json_object_new_object();
+    json_add_text(object, "refused", why);
+    json_add_measure(object, "seconds", effect->changes ? effect_s(effect, clock_s()) : NAN);
+    if (!why)
+        figures_add(object, step_policy_word[i], packer, step, false);
+    if (!why && inside_policies[i]->explain)
+        inside_policies[i]->explain(step, object);
+    return object;
+}
+
+void figures_inside(const struct packer *packer, const struct step *step,
+                    struct json_object *explain)
+{
+    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
+        json_add(explain, step_policy_word[i], inside_object(packer, step, i));
 }
 
 /* Copies as much as there is room for; a list of CPUs that is too long ends in ",.." where it was

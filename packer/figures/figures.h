@@ -28,6 +28,11 @@ void figures_add(struct json_object *object, const char *of, const struct packer
 struct json_object *figures_object(const char *of, const struct packer *packer,
                                    const struct step *step, bool hidden);
 
+/* Adds an object for each policy inside a step to explain, named as its word; null where it was not
+ * asked for. */
+void figures_inside(const struct packer *packer, const struct step *step,
+                    struct json_object *explain);
+
 /* Returns the numbers of the last-level caches that the CPUs belong to. */
 struct json_object *figures_caches(const struct topo *topo, const struct cpus *cpus);
 

@@ -7,7 +7,6 @@
  * that Slurm gave it, the page says 0, and programs have their own number. */
 #include <math.h>
 
-#include "packer/base/json.h"
 #include "packer/inside/policy.h"
 #include "packer/size/size.h"
 
@@ -64,24 +63,6 @@ static bool in_effect(const struct step *step)
     return step_page_told(step->inside.run->page) > 0;
 }
 
-static void explain(const struct step *step, struct json_object *object)
-{
-    static const struct inside_run none;
-    const struct inside_run *run = step->inside.run ? step->inside.run : &none;
-    const struct inside_follow *follow = &run->follow;
-    const struct step_said *said = &run->said;
-
-    json_add_u64(object, "threads", follow->threads ? follow->threads : follow->most);
-    json_add_u64(object, "most", follow->most);
-    json_add_u64(object, "changes", step->inside.effect[STEP_FOLLOW].changes);
-    json_add_u64(object, "processes", said->processes);
-    json_add_u64(object, "regions", said->followed);
-    json_add_u64(object, "own_regions", said->own);
-    json_add_u64(object, "nested_regions", said->nested);
-    json_add_measure(object, "region_threads", said->threads ? said->threads : NAN);
-    json_add_text(object, "surprise", step_said_surprise(said->surprise));
-}
-
 const struct inside_policy inside_follow = {.asked = asked,
                                             .page = true,
                                             .begin = begin,
@@ -89,5 +70,4 @@ const struct inside_policy inside_follow = {.asked = asked,
                                             .decide = decide,
                                             .enact = enact,
                                             .undo = undo,
-                                            .in_effect = in_effect,
-                                            .explain = explain};
+                                            .in_effect = in_effect};

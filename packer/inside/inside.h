@@ -9,7 +9,6 @@
 #ifndef BERTH_INSIDE_INSIDE_H
 #define BERTH_INSIDE_INSIDE_H
 
-#include <json-c/json.h>
 #include <stdbool.h>
 
 #include "packer/steps/packer.h"
@@ -67,9 +66,5 @@ struct inside_about {
 
 /* Says it of the i-th policy; false after the last one. */
 bool inside_about(const struct packer *packer, size_t i, struct inside_about *about);
-
-/* Adds an object for each policy to explain, named as its word; null where it was not asked for. */
-void inside_explain(const struct packer *packer, const struct step *step,
-                    struct json_object *explain);
 
 #endif

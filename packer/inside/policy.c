@@ -3,13 +3,8 @@
  * them. See policy.h, inside.h. */
 #include "packer/inside/policy.h"
 
-#include <math.h>
-
-#include "packer/base/clock.h"
-#include "packer/base/json.h"
 #include "packer/base/text.h"
 #include "packer/inside/inside.h"
-#include "packer/steps/effect.h"
 #include "enum_table.h"
 
 /* A new policy is a row here, and a word (CONTRIBUTING.md). */
@@ -24,8 +19,7 @@ TABLE_COMPLETE(inside_policies);
 
 /* ---- what may be ---- */
 
-/* Has its user asked for it, be it that the site does not allow it? */
-static bool is_wanted(const struct step *step, enum step_policy i)
+bool inside_is_wanted(const struct step *step, enum step_policy i)
 {
     return inside_policies[i]->asked(step) || text_lists(step->refused, step_policy_word[i]);
 }
@@ -61,7 +55,7 @@ const char *inside_vain(const struct packer *packer, const struct step *step, si
 
     *i = (*i + 1) % STEP_POLICIES;
     *word = step_policy_word[its];
-    return is_wanted(step, its) ? inside_refusal(packer, step, its) : NULL;
+    return inside_is_wanted(step, its) ? inside_refusal(packer, step, its) : NULL;
 }
 
 bool inside_about(const struct packer *packer, size_t i, struct inside_about *about)
@@ -78,29 +72,4 @@ bool inside_about(const struct packer *packer, size_t i, struct inside_about *ab
         .lacks = node_refusal(packer, (enum step_policy)i),
     };
     return true;
-}
-
-static struct json_object *explain(const struct packer *packer, const struct step *step,
-                                   enum step_policy i)
-{
-    const struct step_effect *effect = &step->inside.effect[i];
-    struct json_object *object;
-    const char *why;
-
-    if (!is_wanted(step, i))
-        return NULL;
-    why = inside_refusal(packer, step, i);
-    object = json_object_new_object();
-    json_add_text(object, "refused", why);
-    json_add_measure(object, "seconds", effect->changes ? effect_s(effect, clock_s()) : NAN);
-    if (!why)
-        inside_policies[i]->explain(step, object);
-    return object;
-}
-
-void inside_explain(const struct packer *packer, const struct step *step,
-                    struct json_object *object)
-{
-    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
-        json_add(object, step_policy_word[i], explain(packer, step, i));
 }

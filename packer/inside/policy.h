@@ -130,7 +130,8 @@ struct inside_policy {
     int (*undo)(const struct packer *packer, struct step *step, struct berth_error *err);
     /* Is something of what it has enacted in effect? */
     bool (*in_effect)(const struct step *step);
-    /* Adds what is known to its object. */
+    /* Adds to its object of explain what is known beside its facts (packer/fact/facts.def); may be
+     * NULL. */
     void (*explain)(const struct step *step, struct json_object *object);
 };
 
@@ -139,6 +140,9 @@ extern const struct inside_policy inside_faithful, inside_tranquil, inside_shuff
 
 /* The rows (inside/policy.c). */
 extern const struct inside_policy *const inside_policies[STEP_POLICIES];
+
+/* Has its user asked for it, be it that the site does not allow it? */
+bool inside_is_wanted(const struct step *step, enum step_policy i);
 
 /* Returns why a policy that is wanted has no effect in this step; NULL: it has. */
 const char *inside_refusal(const struct packer *packer, const struct step *step,

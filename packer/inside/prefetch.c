@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "packer/base/clock.h"
-#include "packer/base/json.h"
 #include "packer/inside/policy.h"
 #include "packer/inside/prefetch_cores.h"
 #include "enum_table.h"
@@ -154,37 +153,6 @@ static bool in_effect(const struct step *step)
     return step->inside.run->prefetch.cores > 0;
 }
 
-/* ---- what people are told ---- */
-
-static const char *state_of(const struct step *step, const struct prefetch *model)
-{
-    return is_auto(step) ? prefetch_state_name[model->state]
-                         : wire_prefetch_name[step->request.options.prefetch];
-}
-
-static void explain(const struct step *step, struct json_object *object)
-{
-    static const struct inside_prefetch none;
-    const struct inside_run *run = step->inside.run;
-    const struct inside_prefetch *prefetch = run ? &run->prefetch : &none;
-    const struct prefetch *model = &prefetch->model;
-
-    json_add_text(object, "state", state_of(step, model));
-    json_add_u64(object, "own_cores", cpus_count(&prefetch->own));
-    json_add_u64(object, "switched_cores", prefetch->cores);
-    json_add_u64(object, "changes", step->inside.effect[STEP_PREFETCH].changes);
-    json_add_text(object, "by",
-                  !model->tested     ? NULL
-                  : model->by_energy ? "instructions per joule"
-                                     : "instructions per CPU second");
-    json_add_measure(object, "on_ips", model->tested ? model->on.ips : NAN);
-    json_add_measure(object, "off_ips", model->tested ? model->off.ips : NAN);
-    json_add_measure(object, "on_ipj", model->tested ? model->on.ipj : NAN);
-    json_add_measure(object, "off_ipj", model->tested ? model->off.ipj : NAN);
-    json_add_measure(object, "ratio", model->tested ? model->ratio : NAN);
-    json_add_measure(object, "at", prefetch->at ? (double)prefetch->at : NAN);
-}
-
 const struct inside_policy inside_prefetch = {
     .model = "prefetch",
     .asked = asked,
@@ -198,5 +166,4 @@ const struct inside_policy inside_prefetch = {
     .decide = decide,
     .enact = enact,
     .undo = undo,
-    .in_effect = in_effect,
-    .explain = explain};
+    .in_effect = in_effect};

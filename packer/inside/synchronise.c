@@ -5,7 +5,6 @@
  *
  * An object keeps for its life what it was made with: to turn the bit off concerns those that are
  * made later. */
-#include "packer/base/json.h"
 #include "packer/inside/policy.h"
 
 static bool asked_flex(const struct step *step)
@@ -24,20 +23,8 @@ static bool sample(const struct packer *packer, const struct step *step, struct 
     return true;
 }
 
-static void explain(const struct step *step, enum step_policy policy, struct json_object *object)
-{
-    const struct inside_run *run = step->inside.run;
-
-    json_add_u64(object, "changes", step->inside.effect[policy].changes);
-    json_add_u64(object, "domains", run && run->page ? step_page_domains(run->page) : 0);
-    json_add_u64(object, "processes", run ? run->said.processes : 0);
-    if (policy == STEP_FLEX)
-        json_add_u64(object, "objects", run ? run->said.objects : 0);
-    json_add_text(object, "surprise", run ? step_said_surprise(run->said.surprise) : NULL);
-}
-
 /* The functions of a policy that turns one feature on, and off again. */
-#define FEATURE(name, feature, policy, its_model)                                                  \
+#define FEATURE(name, feature, its_model)                                                          \
     static bool decide_##name(struct inside_run *run)                                              \
     {                                                                                              \
         return !step_page_has(run->page, feature);                                                 \
@@ -57,10 +44,6 @@ static void explain(const struct step *step, enum step_policy policy, struct jso
     {                                                                                              \
         return step_page_has(step->inside.run->page, feature);                                     \
     }                                                                                              \
-    static void explain_##name(const struct step *step, struct json_object *object)                \
-    {                                                                                              \
-        explain(step, policy, object);                                                             \
-    }                                                                                              \
     const struct inside_policy inside_##name = {.model = its_model,                                \
                                                 .asked = asked_##name,                             \
                                                 .page = true,                                      \
@@ -68,8 +51,7 @@ static void explain(const struct step *step, enum step_policy policy, struct jso
                                                 .decide = decide_##name,                           \
                                                 .enact = enact_##name,                             \
                                                 .undo = undo_##name,                               \
-                                                .in_effect = in_effect_##name,                     \
-                                                .explain = explain_##name};
+                                                .in_effect = in_effect_##name};
 
-FEATURE(flex, RT_FLEX, STEP_FLEX, "flexthread")
-FEATURE(locks, RT_COHORT, STEP_LOCKS, "cohort")
+FEATURE(flex, RT_FLEX, "flexthread")
+FEATURE(locks, RT_COHORT, "cohort")

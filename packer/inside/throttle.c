@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "models/tasks/saturation.h"
-#include "packer/base/json.h"
 #include "packer/board/board.h"
 #include "packer/inside/policy.h"
 #include "enum_table.h"
@@ -109,24 +108,6 @@ static bool in_effect(const struct step *step)
     return step_page_has(step->inside.run->page, RT_THROTTLE);
 }
 
-static void explain(const struct step *step, struct json_object *object)
-{
-    static const struct inside_run none;
-    const struct inside_run *run = step->inside.run ? step->inside.run : &none;
-    const struct step_said *said = &run->said;
-
-    json_add_text(object, "mode", wire_throttle_name[step->request.options.throttle]);
-    json_add_u64(object, "changes", step->inside.effect[STEP_THROTTLE].changes);
-    json_add_u64(object, "hold", run->throttle.hold);
-    json_add_u64(object, "processes", said->processes);
-    json_add_u64(object, "reduced", said->reduced);
-    json_add_measure(object, "throttled_s", (double)said->throttled_ns / 1e9);
-    json_add_u64(object, "rests", said->rests);
-    json_add_measure(object, "idle_thread_s", (double)said->idle_ns / 1e9);
-    json_add_u64(object, "freed", said->freed);
-    json_add_text(object, "surprise", step_said_surprise(said->surprise));
-}
-
 const struct inside_policy inside_throttle = {.model = "throttle",
                                               .asked = asked,
                                               .lacks = lacks,
@@ -136,5 +117,4 @@ const struct inside_policy inside_throttle = {.model = "throttle",
                                               .decide = decide,
                                               .enact = enact,
                                               .undo = undo,
-                                              .in_effect = in_effect,
-                                              .explain = explain};
+                                              .in_effect = in_effect};

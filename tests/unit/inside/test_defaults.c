@@ -13,6 +13,7 @@
 
 #include "packer/base/text.h"
 #include "packer/conf/conf.h"
+#include "packer/figures/figures.h"
 #include "packer/inside/inside.h"
 #include "packer/steps/effect.h"
 #include "tests/unit/common/fixture.h"
@@ -65,7 +66,7 @@ static struct json_object *explained(struct fixture *f, const struct step *step)
 {
     struct json_object *explain = json_object_new_object();
 
-    inside_explain(&f->packer, step, explain);
+    figures_inside(&f->packer, step, explain);
     return explain;
 }
 

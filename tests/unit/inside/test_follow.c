@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "packer/base/json.h"
+#include "packer/figures/figures.h"
 #include "packer/inside/inside.h"
 
 static int begin(void **state)
@@ -61,7 +62,7 @@ static double told(struct fixture *f, const struct step *step, const char *key)
     struct json_object *explain = json_object_new_object(), *value;
     double number;
 
-    inside_explain(&f->packer, step, explain);
+    figures_inside(&f->packer, step, explain);
     value = json_object_object_get(json_object_object_get(explain, "follow"), key);
     number = value ? json_object_get_double(value) : -1;
     json_object_put(explain);
@@ -307,7 +308,7 @@ static void test_no_folder(void **state)
     step_files_path(f, "", path);
     path[strlen(path) - 1] = '\0';
     close(open(path, O_WRONLY | O_CREAT, 0600));
-    inside_explain(&f->packer, start(f), explain);
+    figures_inside(&f->packer, start(f), explain);
     assert_non_null(strstr(json_object_to_json_string(explain), "Not a directory"));
     json_object_put(explain);
     unlink(path);
@@ -320,7 +321,7 @@ static void test_refused(void **state)
     struct json_object *explain = json_object_new_object();
 
     strcpy(f->packer.world.conf.allow, "auto,threads,tag");
-    inside_explain(&f->packer, start(f), explain);
+    figures_inside(&f->packer, start(f), explain);
     assert_non_null(strstr(json_object_to_json_string(explain), "berth.conf does not allow it"));
     json_object_put(explain);
     assert_int_equal(step_files_inode(f, "1.0"), 0);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "packer/base/json.h"
+#include "packer/figures/figures.h"
 #include "packer/inside/inside.h"
 #include "packer/inside/policy.h"
 #include "packer/observe/window.h"
@@ -119,7 +120,7 @@ static struct json_object *told(struct fixture *f, const struct step *step)
 {
     struct json_object *explain = json_object_new_object();
 
-    inside_explain(&f->packer, step, explain);
+    figures_inside(&f->packer, step, explain);
     return explain;
 }
 

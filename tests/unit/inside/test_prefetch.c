@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "packer/base/clock.h"
+#include "packer/figures/figures.h"
 #include "packer/inside/inside.h"
 #include "packer/inside/policy.h"
 #include "packer/steps/registers.h"
@@ -137,7 +138,7 @@ static struct json_object *explained(struct fixture *f, const struct step *step)
 {
     struct json_object *explain = json_object_new_object(), *its;
 
-    inside_explain(&f->packer, step, explain);
+    figures_inside(&f->packer, step, explain);
     its = json_object_get(json_object_object_get(explain, "prefetch"));
     json_object_put(explain);
     assert_non_null(its);

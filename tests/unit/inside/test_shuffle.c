@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "packer/base/clock.h"
+#include "packer/figures/figures.h"
 #include "packer/inside/groups.h"
 #include "packer/inside/inside.h"
 #include "packer/inside/policy.h"
@@ -461,7 +462,7 @@ static void test_refused(void **state)
     struct fixture *f = *state;
     struct json_object *explain = json_object_new_object(), *shuffle;
 
-    inside_explain(&f->packer, start(f), explain);
+    figures_inside(&f->packer, start(f), explain);
     shuffle = json_object_object_get(explain, "shuffle");
     assert_non_null(shuffle);
     assert_non_null(

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "packer/figures/figures.h"
 #include "packer/inside/inside.h"
 #include "packer/inside/policy.h"
 
@@ -70,7 +71,7 @@ static void test_said(void **state)
     step_files_say(f, &said, sizeof(said));
     step_files_say(f, &said, sizeof(said));
     inside_turn(&f->packer);
-    inside_explain(&f->packer, step, explain);
+    figures_inside(&f->packer, step, explain);
     flex = json_object_object_get(explain, "flex");
     locks = json_object_object_get(explain, "locks");
     assert_int_equal(json_object_get_int(json_object_object_get(flex, "objects")), 10);

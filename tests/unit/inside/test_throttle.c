@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "packer/board/board.h"
+#include "packer/figures/figures.h"
 #include "packer/inside/inside.h"
 #include "packer/inside/policy.h"
 
@@ -53,7 +54,7 @@ static struct json_object *explained(struct fixture *f, const struct step *step)
 {
     struct json_object *explain = json_object_new_object(), *throttle;
 
-    inside_explain(&f->packer, step, explain);
+    figures_inside(&f->packer, step, explain);
     throttle = json_object_get(json_object_object_get(explain, "throttle"));
     json_object_put(explain);
     return throttle;

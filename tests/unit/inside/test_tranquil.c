@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "packer/base/clock.h"
+#include "packer/figures/figures.h"
 #include "packer/inside/inside.h"
 #include "packer/inside/policy.h"
 
@@ -131,7 +132,7 @@ static double number(struct fixture *f, const struct step *step, const char *key
     struct json_object *explain = json_object_new_object(), *tranquil, *value;
     double is;
 
-    inside_explain(&f->packer, step, explain);
+    figures_inside(&f->packer, step, explain);
     tranquil = json_object_object_get(explain, "tranquil");
     assert_non_null(tranquil);
     value = json_object_object_get(tranquil, key);
@@ -269,7 +270,7 @@ static void test_dealt_before(void **state)
     pass(f, step);
     assert_int_equal(step->inside.run->tranquil.model.pass, 0);
     assert_false(is_batch());
-    inside_explain(&f->packer, step, explain);
+    figures_inside(&f->packer, step, explain);
     tranquil = json_object_object_get(explain, "tranquil");
     assert_string_equal(json_object_get_string(json_object_object_get(tranquil, "refused")),
                         "it is lost");

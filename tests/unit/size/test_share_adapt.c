@@ -11,6 +11,7 @@
 
 #include "models/inside/adapt.h"
 #include "packer/base/clock.h"
+#include "packer/figures/figures.h"
 #include "packer/inside/inside.h"
 #include "packer/profiles/profiles.h"
 #include "packer/steps/step_counts.h"
@@ -154,7 +155,7 @@ static const char *field(struct fixture *f, const struct step *step, const char 
     static char text[64];
     struct json_object *explain = json_object_new_object(), *adapt, *value = NULL;
 
-    inside_explain(&f->packer, step, explain);
+    figures_inside(&f->packer, step, explain);
     adapt = json_object_object_get(explain, "adapt");
     assert_non_null(adapt);
     assert_true(json_object_object_get_ex(adapt, key, &value));
