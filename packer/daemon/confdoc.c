@@ -2,13 +2,15 @@
 /* confdoc - run by make, not installed: the table of conf.c as etc/berth.conf and as the list of
  * keys in berth.conf(5), so that neither can say something else than the parser; and likewise the
  * table of metrics/families.c, for berth-metrics(7), and for the test of the dashboard; and the
- * facts, for the schemas (doc/schemas/fill.awk) and berth-facts(7). */
+ * facts and the columns of report, for the schemas (doc/schemas/fill.awk) and berth-facts(7). */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "packer/conf/conf.h"
 #include "packer/fact/fact.h"
 #include "packer/metrics/node.h"
+#include "packer/report/fields.h"
 #include "enum_table.h"
 
 /* mdoc wants each sentence on a line of its own. */
@@ -53,19 +55,47 @@ static const char *const SPARSE(kept, FACTS) = {
 #include "packer/fact/facts.def"
 };
 
-/* Prints the schema of a column of report, which may always be empty. */
-static void print_column(enum fact_id id)
+/* Returns the fact that the column of report is; FACTS: it is none. */
+static enum fact_id fact_of(const struct report_field *field)
 {
-    bool described = fact[id].described && !fact[id].of[0];
+    enum fact_id id = 0;
 
-    printf("report\t%s\t{\"type\": [\"%s\", \"null\"]%s%s%s}\n", column[id].key,
-           fact[id].kind == FACT_KIB ? "number" : fact_type(id),
+    while (id < FACTS && !(column[id].name && strcmp(column[id].name, field->name) == 0))
+        id++;
+    return id;
+}
+
+/* Prints the schema of a column of report, which may always be empty. Figures that stand for a
+ * number of steps may be no whole ones any more. */
+static void print_column(const struct report_field *field)
+{
+    enum fact_id id = fact_of(field);
+    bool described = id < FACTS && fact[id].described && !fact[id].of[0];
+    bool whole = id == FACTS || fact[id].kind == FACT_COUNT;
+    const char *type = report_format_type(field);
+
+    printf("report\t%s\t{\"type\": [\"%s\", \"null\"]%s%s%s}\n", field->key,
+           whole || strcmp(type, "integer") != 0 ? type : "number",
            described ? ", \"description\": \"" : "", described ? fact[id].help : "",
            described ? "\"" : "");
 }
 
+static int print_columns(void)
+{
+    struct report_column *all;
+    struct berth_error err;
+    size_t n;
+
+    if (report_columns_all(&all, &n, &err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        print_column(all[i].field);
+    free(all);
+    return 0;
+}
+
 /* Prints "PLACE KEY SCHEMA", with tabs, of each place where a fact is told. */
-static void print_facts(void)
+static int print_facts(void)
 {
     char text[FACT_SCHEMA_MAX];
 
@@ -74,9 +104,8 @@ static void print_facts(void)
             printf("explain.%s\t%s\t%s\n", fact[id].of, fact[id].key, fact_schema(id, text));
         if (fact[id].status)
             printf("status\t%s\t%s\n", fact[id].key, fact_schema(id, text));
-        if (column[id].name)
-            print_column(id);
     }
+    return print_columns();
 }
 
 /* Prints "WHERE NAME", the parts of one sentence: *n counts them. */
@@ -125,7 +154,7 @@ int main(int argc, char **argv)
     else if (argc == 2 && strcmp(argv[1], "metrics-mdoc") == 0)
         print_metrics(true);
     else if (argc == 2 && strcmp(argv[1], "facts") == 0)
-        print_facts();
+        return print_facts() == 0 && fflush(stdout) == 0 ? 0 : 1;
     else if (argc == 2 && strcmp(argv[1], "facts-mdoc") == 0)
         print_facts_mdoc();
     else

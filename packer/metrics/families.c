@@ -113,17 +113,9 @@ const struct metrics_family TABLE(metrics_family, METRICS_FAMILIES) = {
          "gave its threads or its memory something else."},
     ROW(METRICS_STEP_INSIDE_SECONDS) = {"berth_step_inside_seconds", METRICS_COUNTER, "seconds",
                                         "For how long something of the policy was in effect."},
-    ROW(METRICS_STEP_PROFILE_MISS_PMI) = {"berth_step_profile_miss_pmi", METRICS_GAUGE, "",
-                                          "Cache misses per million instructions, as the placement "
-                                          "goes by."},
 #define FACT_SERIES(ID, name, type, unit)                                                          \
     ROW(METRICS_STEP_##ID) = {name, METRICS_##type, unit, fact_help_##ID},
 #include "packer/fact/facts.def"
-    ROW(METRICS_STEP_RESIDENT) = {"berth_step_resident_memory_bytes", METRICS_GAUGE, "bytes",
-                                  "Resident memory at the end of the last window."},
-    ROW(METRICS_STEP_OCCUPANCY) = {"berth_step_cache_occupancy_bytes", METRICS_GAUGE, "bytes",
-                                   "What it holds of the last-level caches, at the end of the last "
-                                   "window."},
     ROW(METRICS_STEP_SLOWDOWN) = {"berth_step_slowdown_ratio", METRICS_GAUGE, "ratio",
                                   "How much slower than alone it has been until now, measured: its "
                                   "CPU time, by what its instructions take alone, less 1. The same "

@@ -128,12 +128,6 @@ static double level(const struct packer *packer, const struct step *step, enum m
         return (double)count_cores(packer, step);
     case METRICS_STEP_TASKS:
         return (double)step->request.ntasks;
-    case METRICS_STEP_PROFILE_MISS_PMI:
-        return step->profile.known ? step->profile.miss_pmi : NAN;
-    case METRICS_STEP_RESIDENT:
-        return metrics_counted(step, COUNTER_RSS_BYTES);
-    case METRICS_STEP_OCCUPANCY:
-        return metrics_counted(step, COUNTER_OCCUPANCY_BYTES);
     default:
         return slowdown(step);
     }

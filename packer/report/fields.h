@@ -95,6 +95,9 @@ size_t report_format_cell(const struct report_row *row, const struct report_fiel
 size_t report_format_raw(const struct report_row *row, const struct report_field *field,
                          const struct report_terms *terms, char text[REPORT_CELL_MAX]);
 
+/* Returns what a JSON Schema calls the field's values, which may also be null. */
+const char *report_format_type(const struct report_field *field);
+
 /* Returns the same as a JSON value, which the caller releases; NULL (null) where it is not known.
  * Times are unix seconds. */
 struct json_object *report_format_json(const struct report_row *row,

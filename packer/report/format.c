@@ -385,6 +385,27 @@ size_t report_format_raw(const struct report_row *row, const struct report_field
     return put_raw(number_of(row, field), text);
 }
 
+const char *report_format_type(const struct report_field *field)
+{
+    switch (field->form) {
+    case REPORT_FORM_TEXT:
+    case REPORT_FORM_GROUP:
+    case REPORT_FORM_JOB_ID:
+    case REPORT_FORM_JOB_ID_RAW:
+    case REPORT_FORM_STATE:
+    case REPORT_FORM_EXIT:
+        return "string";
+    case REPORT_FORM_START:
+    case REPORT_FORM_END:
+    case REPORT_FORM_RECORDS:
+    case REPORT_FORM_METERED:
+    case REPORT_FORM_WHOLE:
+        return "integer";
+    default:
+        return "number";
+    }
+}
+
 struct json_object *report_format_json(const struct report_row *row,
                                        const struct report_field *field,
                                        const struct report_terms *terms)
