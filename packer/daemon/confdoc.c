@@ -70,14 +70,14 @@ static enum fact_id fact_of(const struct report_field *field)
 static void print_column(const struct report_field *field)
 {
     enum fact_id id = fact_of(field);
-    bool described = id < FACTS && fact[id].described && !fact[id].of[0];
     bool whole = id == FACTS || fact[id].kind == FACT_COUNT;
     const char *type = report_format_type(field);
 
-    printf("report\t%s\t{\"type\": [\"%s\", \"null\"]%s%s%s}\n", field->key,
-           whole || strcmp(type, "integer") != 0 ? type : "number",
-           described ? ", \"description\": \"" : "", described ? fact[id].help : "",
-           described ? "\"" : "");
+    printf("report\t%s\t{\"type\": [\"%s\", \"null\"]", field->key,
+           whole || strcmp(type, "integer") != 0 ? type : "number");
+    if (id < FACTS)
+        printf(", \"description\": \"%s\"", fact[id].help);
+    puts("}");
 }
 
 static int print_columns(void)

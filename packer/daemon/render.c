@@ -21,16 +21,7 @@
 #include "packer/size/cores.h"
 #include "packer/size/size.h"
 #include "packer/size/traffic.h"
-#include "packer/steps/program.h"
 #include "packer/steps/strangers.h"
-
-/* The step's predicted slowdown, what that rests on, and how sure it is. */
-static void add_knowledge(struct json_object *object, const struct step *step)
-{
-    json_add_measure(object, "predicted_slowdown", step->place.predicted);
-    json_add_text(object, "rung", step_rung_name[step->knowledge.rung]);
-    json_add_measure(object, "confidence", step->place.confidence);
-}
 
 /* How many live steps are on each rung: {"stack distances": 2, ..}. */
 static struct json_object *render_rungs(const struct packer *packer)
@@ -161,12 +152,6 @@ struct json_object *render_node_to(const struct packer *packer, uid_t viewer)
     return node;
 }
 
-/* The command's last path element; null when the executable is not known. */
-static void add_command(struct json_object *object, const struct step *step)
-{
-    json_add_text(object, "command", step->request.exe[0] ? program_command(&step->request) : NULL);
-}
-
 /* Where a step stands: one that is only observed has not followed the decision. */
 static const struct cpus *stands(const struct step *step)
 {
@@ -182,17 +167,6 @@ struct json_object *render_step(const struct packer *packer, const struct step *
     json_add_u64(object, "step", step->request.id.step);
     json_add_text(object, "state", step_state_name[step->state]);
     json_add_bool(object, "verified", step->enacted.verified);
-    json_add_u64(object, "uid", step->request.uid);
-    add_command(object, step);
-    json_add_u64(object, "tasks", step->request.ntasks);
-    json_add_text(object, "class", step_class_name[step->class.id]);
-    json_add_measure(object, "miss_pmi", step->profile.miss_pmi);
-    json_add_text(object, "policy", wire_policy_name[step->place.policy]);
-    add_knowledge(object, step);
-    json_add_cpus(object, "home", &step->place.home);
-    json_add_cpus(object, "cpus", stands(step));
-    json_add(object, "llc", figures_caches(packer->world.topo, stands(step)));
-    json_add_cpus(object, "mems", &step->place.mems);
     figures_add(object, NULL, packer, step, false);
     json_add(object, "slowdown", figures_object("slowdown", packer, step, false));
     return object;

@@ -89,9 +89,6 @@ const char *fact_schema(enum fact_id id, char text[FACT_SCHEMA_MAX])
         used = snprintf(text, FACT_SCHEMA_MAX, "{\"type\": \"%s\"", fact_type(id));
     else
         used = snprintf(text, FACT_SCHEMA_MAX, "{\"type\": [\"%s\", \"null\"]", fact_type(id));
-    if (of->described)
-        used += snprintf(text + used, FACT_SCHEMA_MAX - (size_t)used, ", \"description\": \"%s\"",
-                         of->help);
-    snprintf(text + used, FACT_SCHEMA_MAX - (size_t)used, "}");
+    snprintf(text + used, FACT_SCHEMA_MAX - (size_t)used, ", \"description\": \"%s\"}", of->help);
     return text;
 }

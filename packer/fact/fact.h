@@ -43,7 +43,6 @@ struct fact {
     bool status;       /* status tells it, too */
     bool said;         /* of an older berth it is what a user has said, which counts for nothing */
     bool always;       /* it is always known */
-    bool described;    /* its schema has the sentence, too */
     const char *words; /* of a text: all that there are, quoted, with commas; NULL: any */
     const char *say; /* its part of what `berthctl explain -v` says of the object (ctl_say); NULL */
 };
