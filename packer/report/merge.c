@@ -48,12 +48,16 @@ static const unsigned char TABLE(merge, REPORT_NUMBERS)[3] = {
 };
 TABLE_COMPLETE(merge);
 
-/* Which of the numbers each mean is. */
+/* Which number a mean is, and which mean a number is; of one that is none it says nothing. */
 static const enum report_number TABLE(mean_number, REPORT_MEANS) = {
 #define FACT_MEAN(ID, ...) ROW(REPORT_MEAN_##ID) = REPORT_##ID,
 #include "packer/fact/facts.def"
 };
 TABLE_COMPLETE(mean_number);
+static const unsigned char SPARSE(mean_of, REPORT_NUMBERS) = {
+#define FACT_MEAN(ID, ...) [REPORT_##ID] = REPORT_MEAN_##ID,
+#include "packer/fact/facts.def"
+};
 
 /* Texts of which a whole has a list. */
 #define PARTS_SAME false
@@ -227,16 +231,14 @@ static int worse(int a, int b)
 static void merge_numbers(struct report_row *whole, const struct report_row *part,
                           enum report_merge what)
 {
-    double weight[REPORT_NUMBERS] = {0}, added[REPORT_NUMBERS] = {0};
+    double *weight = whole->weight_s;
+    const double *added = part->weight_s;
 
-    for (int i = 0; i < REPORT_MEANS; i++) {
-        weight[mean_number[i]] = whole->weight_s[i];
-        added[mean_number[i]] = part->weight_s[i];
-        whole->weight_s[i] += part->weight_s[i];
-    }
     for (int i = 0; i < REPORT_NUMBERS; i++)
-        whole->number[i] =
-            merged(merge[i][what], whole->number[i], part->number[i], weight[i], added[i]);
+        whole->number[i] = merged(merge[i][what], whole->number[i], part->number[i],
+                                  weight[mean_of[i]], added[mean_of[i]]);
+    for (int i = 0; i < REPORT_MEANS; i++)
+        weight[i] += added[i];
 }
 
 int report_merge(struct report_row *whole, const struct report_row *part, enum report_merge what,
