@@ -100,10 +100,15 @@ static int print_facts(void)
     char text[FACT_SCHEMA_MAX];
 
     for (enum fact_id id = 0; id < FACTS; id++) {
+        fact_schema(id, text);
         if (fact[id].of[0])
-            printf("explain.%s\t%s\t%s\n", fact[id].of, fact[id].key, fact_schema(id, text));
+            printf("explain.%s\t%s\t%s\n", fact[id].of, fact[id].key, text);
+        for (const char *also = fact[id].also; also; also = strchr(also, ',')) {
+            also += *also == ',';
+            printf("explain.%.*s\t%s\t%s\n", (int)strcspn(also, ","), also, fact[id].key, text);
+        }
         if (fact[id].status)
-            printf("status\t%s\t%s\n", fact[id].key, fact_schema(id, text));
+            printf("status\t%s\t%s\n", fact[id].key, text);
     }
     return print_columns();
 }
@@ -123,6 +128,7 @@ static void print_places(enum fact_id id)
 
     if (series[id])
         metrics_sample_name(&metrics_family[series[id]], metric);
+    print_place("in explain's", fact[id].also, &n);
     print_place("in status", fact[id].status && fact[id].of[0] ? fact[id].key : NULL, &n);
     print_place("in the ledger", kept[id], &n);
     print_place("in report", column[id].name, &n);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "packer/base/json.h"
+#include "packer/base/text.h"
 #include "enum_table.h"
 
 #define FACT(ID, key, kind, of, value, help, ...) const char fact_help_##ID[] = help;
@@ -29,7 +30,9 @@ void fact_add(struct json_object *object, enum fact_id id, double value)
 {
     const char *key = fact[id].key;
 
-    if (fact[id].kind == FACT_SIGNED)
+    if (fact[id].kind == FACT_FOUR)
+        json_add(object, key, NULL);
+    else if (fact[id].kind == FACT_SIGNED)
         json_add_number(object, key, value);
     else if (fact[id].kind == FACT_FLAG)
         json_add(object, key, isnan(value) ? NULL : json_object_new_boolean(value > 0));
@@ -41,7 +44,11 @@ void fact_add(struct json_object *object, enum fact_id id, double value)
 
 bool fact_is_told(enum fact_id id, const char *of)
 {
-    return of ? strcmp(fact[id].of, of) == 0 : fact[id].status;
+    const struct fact *its = &fact[id];
+
+    if (!of)
+        return its->status;
+    return strcmp(its->of, of) == 0 || (its->also && text_lists(its->also, of));
 }
 
 bool fact_is_of_others(const char *of)
@@ -82,6 +89,10 @@ const char *fact_schema(enum fact_id id, char text[FACT_SCHEMA_MAX])
     if (of->kind == FACT_CACHES)
         used = snprintf(text, FACT_SCHEMA_MAX,
                         "{\"type\": \"array\", \"items\": {\"type\": \"integer\"}");
+    else if (of->kind == FACT_FOUR)
+        used = snprintf(text, FACT_SCHEMA_MAX,
+                        "{\"type\": [\"array\", \"null\"], \"items\": {\"type\": [\"number\", "
+                        "\"null\"]}, \"minItems\": 4, \"maxItems\": 4");
     else if (of->words)
         used =
             snprintf(text, FACT_SCHEMA_MAX, "{\"enum\": [%s%s]", of->words, always ? "" : ", null");

@@ -26,7 +26,8 @@ enum fact_kind {
     FACT_FLAG,     /* 1: it is so, 0: not */
     FACT_TEXT,     /* no number, */
     FACT_CPU_LIST, /* but a list of CPUs as text: 0-3,8; */
-    FACT_CACHES,   /* but the numbers of the last-level caches that CPUs belong to */
+    FACT_CACHES,   /* but the numbers of the last-level caches that CPUs belong to, */
+    FACT_FOUR,     /* but four numbers, which the stage adds itself where they are known */
     FACT_KINDS
 };
 
@@ -40,6 +41,7 @@ struct fact {
     const char *help; /* one sentence */
     enum fact_kind kind;
     enum fact_who who;
+    const char *also;  /* other objects that have the same, with commas; NULL: there is none */
     bool status;       /* status tells it, too */
     bool said;         /* of an older berth it is what a user has said, which counts for nothing */
     bool always;       /* it is always known */

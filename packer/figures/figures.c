@@ -279,9 +279,28 @@ static unsigned domains(const struct step *step)
     return run(step)->page ? step_page_domains(run(step)->page) : 0;
 }
 
-static const char *surprise(const struct step *step)
+/* What ADAPT has decided: whether all use all cores; NULL: nothing. */
+static const char *configuration(const struct step *step)
 {
-    return step_said_surprise(heard(step)->surprise);
+    const struct step_adapt *adapt = &step->share.adapt;
+
+    return !adapt->on || adapt->why ? NULL : adapt->parts ? "sets" : "all";
+}
+
+static const char *adapt_if_decided(const struct step *step, const char *text)
+{
+    return configuration(step) ? text : NULL;
+}
+
+static const char *memory_of(const struct step_deal *deal)
+{
+    return !deal->dealt ? "local" : deal->returning ? "returning" : "interleave";
+}
+
+/* What was tried by TRANQUIL last; 0 or 1 where that has ended. */
+static double tried_and_kept(const struct tranquil *model)
+{
+    return known_if(model->tried && model->state == TRANQUIL_PROFILE, model->kept);
 }
 
 /* The last test of its prefetchers. */

@@ -7,7 +7,6 @@
  * bind), and so does one that `tranquil` sees to, which it does where no slices are wanted here. */
 #include <math.h>
 
-#include "packer/base/json.h"
 #include "packer/inside/deal.h"
 #include "packer/inside/policy.h"
 
@@ -94,31 +93,6 @@ static bool in_effect(const struct step *step)
     return (step->share.adapt.on && !step->share.adapt.why) || step->inside.run->adapt.dealt;
 }
 
-static const char *word_of(const struct step_adapt *adapt)
-{
-    if (!adapt->on || adapt->why)
-        return NULL;
-    return adapt->parts ? "sets" : "all";
-}
-
-static void explain(const struct step *step, struct json_object *object)
-{
-    const struct step_adapt *adapt = &step->share.adapt;
-    bool decided = word_of(adapt) != NULL;
-
-    json_add_text(object, "configuration", word_of(adapt));
-    json_add_text(object, "why",
-                  adapt->on ? adapt->why : "no other step of its kind has its cores");
-    json_add_text(object, "programs", decided ? (adapt->counted ? "now" : "alone") : NULL);
-    json_add_measure(object, "user_all", decided ? adapt->usr_all : NAN);
-    json_add_measure(object, "user_sets", decided ? adapt->usr_parts : NAN);
-    json_add_text(object, "rule", decided ? adapt->rule : NULL);
-    json_add_u64(object, "changes", adapt->changes);
-    json_add_bool(object, "faithful", adapt->faithful);
-    json_add_bool(object, "interleave", adapt->interleave);
-    deal_explain(step, object);
-}
-
 const struct inside_policy inside_adapt = {.model = "adapt",
                                            .asked = asked,
                                            .by_site = by_site,
@@ -127,5 +101,4 @@ const struct inside_policy inside_adapt = {.model = "adapt",
                                            .enact = enact,
                                            .ends_by_itself = true,
                                            .undo = undo,
-                                           .in_effect = in_effect,
-                                           .explain = explain};
+                                           .in_effect = in_effect};

@@ -10,7 +10,6 @@
 
 #include "packer/base/clock.h"
 #include "packer/base/file.h"
-#include "packer/base/json.h"
 #include "packer/inside/deal_job.h"
 #include "packer/memory/mover.h"
 #include "packer/steps/journal.h"
@@ -223,15 +222,6 @@ const char *deal_refusal(const struct step *step)
     const struct step_deal *deal = &step->inside.deal;
 
     return deal->dealt && deal->returning && !deal->running ? deal->why : NULL;
-}
-
-void deal_explain(const struct step *step, struct json_object *object)
-{
-    const struct step_deal *deal = &step->inside.deal;
-
-    json_add_text(object, "memory",
-                  !deal->dealt ? "local" : (deal->returning ? "returning" : "interleave"));
-    json_add_text(object, "memory_why", deal->why[0] ? deal->why : NULL);
 }
 
 /* ---- ends ---- */

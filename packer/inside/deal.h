@@ -39,9 +39,6 @@ bool deal_moves(const struct packer *packer, const struct step *step);
 /* Returns why the step's pages stay as berth has dealt them; NULL: they do not, or shall. */
 const char *deal_refusal(const struct step *step);
 
-/* Adds "memory" and "memory_why". */
-void deal_explain(const struct step *step, struct json_object *object);
-
 /* berthd stops, after deal_back() of all steps: waits until all pages are back, patience_s seconds
  * at most, as fast as it goes, and logs what is not. */
 void deal_stop(const struct packer *packer, double patience_s);

@@ -7,7 +7,6 @@
  * alone decides, and the other way round. */
 #include <math.h>
 
-#include "packer/base/json.h"
 #include "packer/counters/rates.h"
 #include "packer/inside/policy.h"
 
@@ -91,19 +90,6 @@ static int enact(const struct packer *packer, struct step *step, struct berth_er
     return inside_slice(packer, step, step->inside.run->faithful.model.quantum_ms, err);
 }
 
-static void explain(const struct step *step, struct json_object *object)
-{
-    static const struct inside_faithful none; /* ADAPT wants it since a moment ago */
-    const struct inside_run *run = step->inside.run;
-    const struct inside_faithful *faithful = run ? &run->faithful : &none;
-    bool set = faithful->model.set;
-
-    json_add_measure(object, "scaling", set ? faithful->model.scaling : NAN);
-    json_add_measure(object, "miss_ratio", set ? faithful->miss_ratio : NAN);
-    json_add_measure(object, "lock", set ? faithful->lock : NAN);
-    inside_slice_explain(step, object);
-}
-
 const struct inside_policy inside_faithful = {.model = "faithful",
                                               .asked = asked,
                                               .lacks = lacks,
@@ -111,5 +97,4 @@ const struct inside_policy inside_faithful = {.model = "faithful",
                                               .decide = decide,
                                               .enact = enact,
                                               .undo = inside_unslice,
-                                              .in_effect = inside_is_sliced,
-                                              .explain = explain};
+                                              .in_effect = inside_is_sliced};

@@ -130,8 +130,8 @@ struct inside_policy {
     int (*undo)(const struct packer *packer, struct step *step, struct berth_error *err);
     /* Is something of what it has enacted in effect? */
     bool (*in_effect)(const struct step *step);
-    /* Adds to its object of explain what is known beside its facts (packer/fact/facts.def); may be
-     * NULL. */
+    /* Adds its lists to its object of explain, which has its facts (packer/fact/facts.def); may be
+     * NULL: it has none. */
     void (*explain)(const struct step *step, struct json_object *object);
 };
 
@@ -191,8 +191,5 @@ int inside_slicing_turn(const struct packer *packer, struct step *step, struct b
 
 /* Leaves the rest undone. */
 void inside_slicing_drop(struct step *step);
-
-/* Adds "class", "slice_ms", "asked_ms", "threads", "own_threads". */
-void inside_slice_explain(const struct step *step, struct json_object *object);
 
 #endif

@@ -419,17 +419,11 @@ static struct json_object *explain_group(const struct shuffle_group *group)
 
 static void explain(const struct step *step, struct json_object *object)
 {
-    static const struct inside_shuffle none = {.lock = NAN};
+    static const struct inside_shuffle none;
     const struct inside_run *run = step->inside.run;
     const struct inside_shuffle *shuffle = run ? &run->shuffle : &none;
     struct json_object *groups = json_object_new_array();
 
-    json_add_u64(object, "round", shuffle->rounds);
-    json_add_measure(object, "lock", shuffle->rounds ? shuffle->lock : NAN);
-    json_add_u64(object, "moved", shuffle->moved);
-    json_add_u64(object, "changes", shuffle->changes);
-    json_add_u64(object, "bound", shuffle->bound);
-    json_add_text(object, "unit", shuffle->caches ? "cache" : "package");
     for (size_t i = 0; i < shuffle->groups; i++)
         json_append(groups, explain_group(&shuffle->group[i]));
     json_add(object, "groups", groups);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packer/base/json.h"
 #include "packer/enforce/slices.h"
 #include "packer/inside/policy.h"
 #include "packer/steps/journal.h"
@@ -211,17 +210,4 @@ int inside_unslice(const struct packer *packer, struct step *step, struct berth_
     if ((!slicing || slicing->what != SLICES_TAKE) && begin(step, SLICES_TAKE, 0, err) < 0)
         return -1;
     return inside_slicing_turn(packer, step, err) < 0 ? -1 : 0;
-}
-
-void inside_slice_explain(const struct step *step, struct json_object *object)
-{
-    const struct step_inside *inside = &step->inside;
-    bool given = inside->asked_ms > 0;
-
-    json_add_text(object, "class", given ? "batch" : "default");
-    json_add_measure(object, "slice_ms", given ? inside->slice_ms : NAN);
-    json_add_measure(object, "asked_ms", given ? inside->asked_ms : NAN);
-    json_add_u64(object, "threads", inside->threads);
-    json_add_u64(object, "own_threads", inside->own);
-    json_add_u64(object, "changes", inside->changes);
 }

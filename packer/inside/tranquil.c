@@ -123,15 +123,8 @@ static void explain(const struct step *step, struct json_object *object)
     const struct tranquil *model = run ? &run->tranquil.model : &none.model;
     const struct tranquil_profile *a = &model->before, *b = &model->after;
 
-    json_add_u64(object, "pass", model->pass);
-    json_add_text(object, "state", tranquil_state_name[model->state]);
-    deal_explain(step, object);
-    json_add(object, "kept",
-             model->tried && model->state == TRANQUIL_PROFILE ? json_object_new_boolean(model->kept)
-                                                              : NULL);
     add_four(object, "miss", model->tried, (double[]){a->miss, a->miss_sd, b->miss, b->miss_sd});
     add_four(object, "icx", model->tried, (double[]){a->icx, a->icx_sd, b->icx, b->icx_sd});
-    inside_slice_explain(step, object);
 }
 
 const struct inside_policy inside_tranquil = {.model = "tranquil",

@@ -10,6 +10,7 @@
 
 #include "packer/base/json.h"
 #include "packer/enact/memory_follow.h"
+#include "packer/figures/figures.h"
 #include "packer/inside/deal.h"
 #include "packer/inside/inside.h"
 #include "packer/inside/policy.h"
@@ -142,9 +143,8 @@ static void deal(struct bench *b)
 
 static void assert_told(const struct bench *b, const char *memory, const char *why)
 {
-    struct json_object *object = json_object_new_object(), *said;
+    struct json_object *object = figures_object("adapt", &b->f->packer, b->step, false), *said;
 
-    deal_explain(b->step, object);
     assert_string_equal(json_object_get_string(json_object_object_get(object, "memory")), memory);
     said = json_object_object_get(object, "memory_why");
     if (!why)
