@@ -4,10 +4,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "models/energy/edp.h"
-#include "packer/base/json.h"
 #include "packer/bill/bill.h"
 #include "packer/inside/policy.h"
 #include "packer/inside/step_page.h"
@@ -256,7 +254,7 @@ static const char *why_there(const struct step *step, bool hidden, char text[FIG
 }
 
 /* What is known of what is done inside it, also where nothing is. */
-static const struct inside_run *run(const struct step *step)
+static const struct inside_run *inside_of(const struct step *step)
 {
     static const struct inside_run none;
 
@@ -266,7 +264,7 @@ static const struct inside_run *run(const struct step *step)
 /* What its processes have said. */
 static const struct step_said *heard(const struct step *step)
 {
-    return &run(step)->said;
+    return &inside_of(step)->said;
 }
 
 static uint64_t changes(const struct step *step, enum step_policy policy)
@@ -276,7 +274,7 @@ static uint64_t changes(const struct step *step, enum step_policy policy)
 
 static unsigned domains(const struct step *step)
 {
-    return run(step)->page ? step_page_domains(run(step)->page) : 0;
+    return inside_of(step)->page ? step_page_domains(inside_of(step)->page) : 0;
 }
 
 /* What ADAPT has decided: whether all use all cores; NULL: nothing. */
@@ -306,7 +304,7 @@ static double tried_and_kept(const struct tranquil *model)
 /* The last test of its prefetchers. */
 static const struct prefetch *tested(const struct step *step)
 {
-    return &run(step)->prefetch.model;
+    return &inside_of(step)->prefetch.model;
 }
 
 static const char *tested_by(const struct step *step)
@@ -344,8 +342,7 @@ double figure(const struct step *step, enum fact_id id)
     return NAN;
 }
 
-/* Returns the CPUs that a list or caches are of; NULL: it is not known. */
-static const struct cpus *figure_set(const struct step *step, enum fact_id id)
+const struct cpus *figure_set(const struct step *step, enum fact_id id)
 {
     switch (id) {
 #define FACT_SET(ID, key, kind, of, set, help, ...)                                                \
@@ -372,106 +369,4 @@ const char *figure_word(const struct step *step, enum fact_id id, bool hidden,
     default:
         return NULL;
     }
-}
-
-/* ---- where they are told ---- */
-
-struct json_object *figures_caches(const struct topo *topo, const struct cpus *cpus)
-{
-    struct json_object *caches = json_object_new_array();
-
-    for (size_t i = 0; i < topo->llcs; i++)
-        if (cpus_intersect(&topo->llc[i].cpus, cpus))
-            json_append(caches, json_object_new_uint64(i));
-    return caches;
-}
-
-void figures_add(struct json_object *object, const char *of, const struct packer *packer,
-                 const struct step *step, bool hidden)
-{
-    char text[FIGURE_WORD_MAX];
-
-    for (enum fact_id id = 0; id < FACTS; id++) {
-        const struct fact *told = &fact[id];
-
-        if (!fact_is_told(id, of))
-            continue;
-        if (hidden && told->who == FACT_ROOT)
-            json_add(object, told->key, NULL);
-        else if (told->kind == FACT_CACHES)
-            json_add(object, told->key, figures_caches(packer->world.topo, figure_set(step, id)));
-        else if (told->kind == FACT_TEXT || told->kind == FACT_CPU_LIST)
-            fact_add_word(object, id, figure_word(step, id, hidden, text));
-        else
-            fact_add(object, id, figure(step, id));
-    }
-}
-
-struct json_object *figures_object(const char *of, const struct packer *packer,
-                                   const struct step *step, bool hidden)
-{
-    struct json_object *object;
-
-    if (hidden && fact_is_of_others(of))
-        return NULL;
-    object = json_object_new_object();
-    figures_add(object, of, packer, step, hidden);
-    return object;
-}
-
-static struct json_object *inside_object(const struct packer *packer, const struct step *step,
-                                         enum step_policy i)
-{
-    const struct step_effect *effect = &step->inside.effect[i];
-    struct json_object *object;
-    const char *why;
-
-    if (!inside_is_wanted(step, i))
-        return NULL;
-    why = inside_refusal(packer, step, i);
-    object = json_object_new_object();
-    json_add_text(object, "refused", why);
-    json_add_measure(object, "seconds", effect->changes ? effect_s(effect, clock_s()) : NAN);
-    if (!why)
-        figures_add(object, step_policy_word[i], packer, step, false);
-    if (!why && inside_policies[i]->explain)
-        inside_policies[i]->explain(step, object);
-    return object;
-}
-
-void figures_inside(const struct packer *packer, const struct step *step,
-                    struct json_object *explain)
-{
-    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
-        json_add(explain, step_policy_word[i], inside_object(packer, step, i));
-}
-
-/* Copies as much as there is room for; a list of CPUs that is too long ends in ",.." where it was
- * cut. */
-static void keep(enum fact_id id, const char *text, char *member, size_t size)
-{
-    bool fits = !text || strlen(text) < size;
-    char *comma;
-
-    snprintf(member, size, "%s", text ? text : "");
-    if (fits || fact[id].kind != FACT_CPU_LIST)
-        return;
-    member[size - 3] = '\0';
-    comma = strrchr(member, ',');
-    strcpy(comma ? comma : member, ",..");
-}
-
-/* What is not known is 0, of a number that is whole. */
-#define KEPT_double(value) (value)
-#define KEPT_uint32_t(value) (uint32_t) fmax(value, 0)
-#define KEPT_uint64_t(value) (uint64_t) fmax(value, 0)
-
-void figures_record(const struct step *step, struct ledger_record *record)
-{
-    char text[FIGURE_WORD_MAX];
-
-#define FACT_KEPT(ID, member, type) record->member = KEPT_##type(figure(step, FACT_##ID));
-#define FACT_WORD_KEPT(ID, member, size)                                                           \
-    keep(FACT_##ID, figure_word(step, FACT_##ID, false, text), record->member, size);
-#include "packer/fact/facts.def"
 }

@@ -19,6 +19,11 @@ double figure(const struct step *step, enum fact_id id);
 const char *figure_word(const struct step *step, enum fact_id id, bool hidden,
                         char text[FIGURE_WORD_MAX]);
 
+/* Returns the CPUs that a list or caches are of; NULL: that is not known, or it is neither. */
+const struct cpus *figure_set(const struct step *step, enum fact_id id);
+
+/* ---- where they are told (figures/told.c) ---- */
+
 /* Adds to an object what is told of the step there: in that object of explain, or (`of` NULL) in
  * status; hidden from users is what says something of others (FACT_ROOT). */
 void figures_add(struct json_object *object, const char *of, const struct packer *packer,
