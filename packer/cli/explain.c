@@ -193,8 +193,8 @@ static void say_observe(FILE *out, struct json_object *observe)
     };
     struct json_object *counts = ctl_object(observe, "counts");
 
-    for (enum fact_id id = 0; id < FACTS; id++)
-        if (fact[id].say && fact_is_told(id, "observe"))
+    for (enum fact_id id = fact_next("observe", 0); id < FACTS; id = fact_next("observe", id + 1))
+        if (fact[id].say)
             ctl_say(out, observe, fact[id].say);
     say_each(out, ctl_object(observe, "unread"),
              "; [{what=program}its program|{what=ranks}its ranks|{what=sdp}its reuse distances|its "

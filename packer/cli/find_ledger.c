@@ -27,8 +27,8 @@ static void add_known(struct json_object *object, const char *key, const char *t
 static void add_facts(struct json_object *object, const char *of,
                       const struct ledger_record *record)
 {
-    for (enum fact_id id = 0; id < FACTS; id++)
-        if (!ledger_tells(id) || !fact_is_told(id, of))
+    for (enum fact_id id = fact_next(of, 0); id < FACTS; id = fact_next(of, id + 1))
+        if (!ledger_tells(id))
             continue;
         else if (fact[id].kind == FACT_TEXT || fact[id].kind == FACT_CPU_LIST)
             add_known(object, fact[id].key, ledger_word(record, id));

@@ -60,8 +60,9 @@ void fact_add(struct json_object *object, enum fact_id id, double value);
 /* Adds a text: null where it is not known (NULL; or "", if it is not always known). */
 void fact_add_word(struct json_object *object, enum fact_id id, const char *text);
 
-/* Is it told in that object of explain; NULL: in status? */
-bool fact_is_told(enum fact_id id, const char *of);
+/* Returns the first fact from that one on that is told in that object of explain, or (`of` NULL) in
+ * status; FACTS: there is none. */
+enum fact_id fact_next(const char *of, enum fact_id id);
 
 /* Does all that is told in that object of explain say something of others (FACT_ROOT)? */
 bool fact_is_of_others(const char *of);

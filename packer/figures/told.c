@@ -25,11 +25,9 @@ void figures_add(struct json_object *object, const char *of, const struct packer
 {
     char text[FIGURE_WORD_MAX];
 
-    for (enum fact_id id = 0; id < FACTS; id++) {
+    for (enum fact_id id = fact_next(of, 0); id < FACTS; id = fact_next(of, id + 1)) {
         const struct fact *told = &fact[id];
 
-        if (!fact_is_told(id, of))
-            continue;
         if (hidden && told->who == FACT_ROOT)
             json_add(object, told->key, NULL);
         else if (told->kind == FACT_CACHES)
