@@ -9,41 +9,23 @@
 
 #include "packer/base/array.h"
 #include "packer/counters/lock_time.h"
-#include "packer/system/process.h"
 
-static char *read_file(const struct rootfs *root, const struct thread_times *thread,
-                       const char *name)
+/* Time on a CPU, time waiting for one, slices. -1: it has ended. */
+static int read_schedstat(const struct rootfs *root, struct thread_times *thread)
 {
-    char path[64];
-
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)thread->pid, (int)thread->tid, name);
-    return rootfs_read(root, path);
-}
-
-/* -1: it has ended. */
-static int read_stat(const struct rootfs *root, struct thread_times *thread)
-{
-    char *text = read_file(root, thread, "stat");
-    struct process_stat stat;
-    int rc = text ? process_stat_parse(text, &stat) : -1;
-
-    free(text);
-    if (rc == 0) {
-        thread->started = stat.started;
-        thread->user = stat.user_ns / 1e9;
-        thread->system = stat.system_ns / 1e9;
-    }
-    return rc;
-}
-
-/* Time on a CPU, time waiting for one, slices. */
-static void read_schedstat(const struct rootfs *root, struct thread_times *thread)
-{
-    char *text = read_file(root, thread, "schedstat");
+    char path[64], *text;
     double ran, waited;
 
-    thread->waiting = text && sscanf(text, "%lf %lf", &ran, &waited) == 2 ? waited / 1e9 : NAN;
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)thread->pid, (int)thread->tid);
+    text = rootfs_read(root, path);
+    if (!text)
+        return -1;
+    if (sscanf(text, "%lf %lf", &ran, &waited) != 2)
+        ran = waited = NAN;
+    thread->running = ran / 1e9;
+    thread->waiting = waited / 1e9;
     free(text);
+    return 0;
 }
 
 /* One that is not watched yet is from now on. */
@@ -65,11 +47,10 @@ static int add(const struct rootfs *root, struct lock_time *lock, struct thread_
 {
     struct thread_times thread = {.pid = pid, .tid = tid};
 
-    if (read_stat(root, &thread) < 0)
+    if (read_schedstat(root, &thread) < 0)
         return 0;
     if (array_grow(&list->thread, &list->room, list->n + 1, sizeof(*list->thread)) < 0)
         return -1;
-    read_schedstat(root, &thread);
     read_lock(lock, &thread);
     list->thread[list->n++] = thread;
     return 0;
@@ -142,10 +123,9 @@ void thread_times_since(struct thread_list *later, const struct thread_list *ear
         struct thread_times now = later->thread[i];
         const struct thread_times *then = find(earlier, &at, now.tid);
 
-        if (!then || then->pid != now.pid || then->started != now.started)
+        if (!then || then->pid != now.pid || now.running < then->running)
             continue;
-        now.user -= then->user;
-        now.system -= then->system;
+        now.running -= then->running;
         now.waiting -= then->waiting;
         now.lock -= then->lock;
         later->thread[kept++] = now;

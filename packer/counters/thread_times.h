@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* thread_times - how each thread of some processes spends its time: what a step's counters say of
- * all of them together (Pusukuri 2012, section 2.2: USR, SYS, LAT and LOCK).
+ * all of them together (Pusukuri 2012, section 2.2: USR and SYS together, LAT and LOCK).
  *
- * They are counts: what a thread did between two readings is their difference. */
+ * They are counts: what a thread did between two readings is their difference. One that has run
+ * less than before is another thread, which got the number. */
 #ifndef BERTH_COUNTERS_THREAD_TIMES_H
 #define BERTH_COUNTERS_THREAD_TIMES_H
 
@@ -19,10 +20,9 @@ struct lock_time;
 /* In seconds, since the thread began; lock since it was first read. NAN: not known. */
 struct thread_times {
     pid_t pid, tid;
-    uint64_t started;    /* ticks since boot: with tid, who it is */
-    double user, system; /* with the kernel's clock ticks (10 ms as a rule) */
-    double waiting;      /* ready, without a CPU (CONFIG_SCHED_INFO) */
-    double lock;         /* in futex(2); where `lock` was given, from the second reading on */
+    double running; /* on a CPU (CONFIG_SCHED_INFO) */
+    double waiting; /* ready, without one */
+    double lock;    /* in futex(2); where `lock` was given, from the second reading on */
 };
 
 struct thread_list { /* all zero: empty */

@@ -88,7 +88,7 @@ static double due(const struct packer *packer, const struct step *step, struct i
 /* The part of the burst that a thread has waited for locks; NAN: not known, or it has not run. */
 static double lock_of(const struct thread_times *thread, double seconds)
 {
-    if (!(thread->user + thread->system > 0) || !(seconds > 0))
+    if (!(thread->running > 0) || !(seconds > 0))
         return NAN;
     return isnan(thread->lock) ? NAN : fmin(fmax(thread->lock / seconds, 0), 1);
 }

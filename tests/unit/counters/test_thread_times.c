@@ -102,8 +102,8 @@ static void test_times(void **state)
         read_self(NULL, &after);
         thread_times_since(&after, &before);
         assert_int_equal(after.n, KINDS + 1);
-        spun = find(&after, atomic_load(&tid[SPINS]))->user;
-        assert_true(find(&after, atomic_load(&tid[SLEEPS]))->user <= spun + 0.05);
+        spun = find(&after, atomic_load(&tid[SPINS]))->running;
+        assert_true(find(&after, atomic_load(&tid[SLEEPS]))->running <= spun + 0.05);
         assert_true(find(&after, atomic_load(&tid[SPINS]))->waiting >= 0);
         assert_true(isnan(find(&after, atomic_load(&tid[SPINS]))->lock));
         thread_list_free(&after);
@@ -135,17 +135,17 @@ static void test_come_and_go(void **state)
 /* A number that another thread has by now is no thread of both readings. */
 static void test_another_thread(void **state)
 {
-    struct thread_times was[] = {{.pid = 7, .tid = 7, .started = 100, .user = 1},
-                                 {.pid = 7, .tid = 8, .started = 100, .user = 9}},
-                        is[] = {{.pid = 7, .tid = 7, .started = 100, .user = 3},
-                                {.pid = 7, .tid = 8, .started = 200, .user = 1}};
+    struct thread_times was[] = {{.pid = 7, .tid = 7, .running = 1},
+                                 {.pid = 7, .tid = 8, .running = 9}},
+                        is[] = {{.pid = 7, .tid = 7, .running = 3},
+                                {.pid = 7, .tid = 8, .running = 1}};
     struct thread_list before = {.n = 2, .thread = was}, after = {.n = 2, .thread = is};
 
     (void)state;
     thread_times_since(&after, &before);
     assert_int_equal(after.n, 1);
     assert_int_equal(after.thread[0].tid, 7);
-    assert_true(after.thread[0].user == 2);
+    assert_true(after.thread[0].running == 2);
 }
 
 /* Counts lock time; the test ends here where that cannot be. */

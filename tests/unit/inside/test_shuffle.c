@@ -175,7 +175,7 @@ static int burst(struct fixture *f, struct step *step, const double *lock, struc
     burst->thread.n = burst->thread.room = THREADS;
     for (size_t i = 0; i < THREADS; i++)
         burst->thread.thread[i] = (struct thread_times){
-            .pid = child, .tid = tid[i], .user = lock[i] >= 0, .lock = fabs(lock[i]) * BURST_S};
+            .pid = child, .tid = tid[i], .running = lock[i] >= 0, .lock = fabs(lock[i]) * BURST_S};
     if (!inside_shuffle.sample(&f->packer, step, run) || !inside_shuffle.decide(run))
         return 1;
     return inside_shuffle.enact(&f->packer, step, err);
