@@ -20,6 +20,8 @@
 #include "packer/base/log.h"
 #include "packer/base/worker.h"
 
+#define AWAIT_REST 99 /* times as long as it was waited in vain */
+
 struct hands_work {
     TAILQ_ENTRY(hands_work) link; /* while it waits for its turn */
     enum hands_state state;
@@ -51,6 +53,7 @@ struct hands {
     LIST_HEAD(, hands_hand) all; /* threads */
     struct hands_hand *now;      /* the one that takes work; NULL: none */
     int wake;                    /* an eventfd; -1: none */
+    double rest_until_s;         /* until then the event loop waits for nobody */
     uint32_t last;               /* whose work was taken last */
     size_t hung;
     struct hands *next;
@@ -372,6 +375,19 @@ void hands_wait(struct hands *hands, struct hands_work *work, double until_s)
     for (turn(hands); work->state == HANDS_WAIT && wait_until(hands, until_s); turn(hands))
         ;
     hands_unlock(hands);
+}
+
+enum hands_state hands_await(struct hands *hands, struct hands_work *work, double wait_s)
+{
+    double began_s = clock_s();
+    enum hands_state state;
+
+    if (began_s >= hands->rest_until_s)
+        hands_wait(hands, work, began_s + wait_s);
+    state = hands_look(hands, work);
+    if (state == HANDS_WAIT && began_s >= hands->rest_until_s)
+        hands->rest_until_s = clock_s() + AWAIT_REST * wait_s;
+    return state;
 }
 
 size_t hands_hung(struct hands *hands)

@@ -74,6 +74,11 @@ void hands_drop(struct hands *hands, struct hands_work *work);
 /* Waits until work is done, given up or refused, or until the time until_s (CLOCK_MONOTONIC). */
 void hands_wait(struct hands *hands, struct hands_work *work, double until_s);
 
+/* Waits so long at most, for an answer that is wanted at once. Once that was in vain it waits for
+ * nobody for 99 times as long: all waiting is a hundredth of the time at most, whoever hangs.
+ * Returns what has become of the work. */
+enum hands_state hands_await(struct hands *hands, struct hands_work *work, double wait_s);
+
 /* Returns how many threads hang now. */
 size_t hands_hung(struct hands *hands);
 

@@ -106,7 +106,7 @@ static void add_way(struct doctor *doctor, const char *kind, const char *name, b
 static void check_counters(struct doctor *doctor)
 {
     struct enforce enforce = {.way = &enforce_dryrun, .root = &doctor->root};
-    struct counters_node node = {&doctor->root, NULL, &enforce, &doctor->conf};
+    struct counters_node node = {.root = &doctor->root, .enforce = &enforce, .conf = &doctor->conf};
     struct counters_about about;
     struct counters *counters;
     struct topo *topo = NULL;

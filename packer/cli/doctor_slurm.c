@@ -148,7 +148,7 @@ static time_t slurmd_began(const struct doctor *doctor)
             continue;
         snprintf(path, sizeof(path), "/proc/%s/comm", pids[i]);
         name = rootfs_read(&doctor->root, path);
-        if (name && strcmp(name, "slurmd\n") == 0 &&
+        if (name && strcmp(name, "slurmd\n") == 0 && process_uid(&doctor->root, pid) == 0 &&
             process_stat_get(&doctor->root, pid, &stat) == 0 &&
             (!oldest || began_at(stat.started) < oldest))
             oldest = began_at(stat.started);

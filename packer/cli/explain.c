@@ -197,7 +197,8 @@ static void say_observe(FILE *out, struct json_object *observe)
         if (fact[id].say)
             ctl_say(out, observe, fact[id].say);
     say_each(out, ctl_object(observe, "unread"),
-             "; [{what=program}its program|{what=ranks}its ranks|{what=sdp}its reuse distances|its "
+             "; [{what=program}its program|{what=ranks}its ranks|{what=sdp}its reuse "
+             "distances|{what=processes}what its processes use|its "
              "memory by node] not known: [{hung?}a process of it lets nobody look|too many threads "
              "hang that look at its user's processes]",
              "unread");

@@ -37,6 +37,8 @@ struct counters_sample {
                                0 exact */
     size_t nodes;           /* NUMA nodes below; 0: not known */
     enum hands_state nodes_read; /* HANDS_HUNG, HANDS_REFUSED: they cannot be read any more, now */
+    enum hands_state processes_read; /* likewise, of its processes: faults, threads, resident bytes,
+                                        and CPU time where no cgroup counts it */
     double rss_node[COUNTERS_NODES_MAX]; /* resident bytes by NUMA node (os_index) */
     struct by_node *by_node; /* what was counted apart for each node whose cores did it: room of
                                 the caller's, who wants to know it; else NULL */
@@ -57,12 +59,15 @@ static inline void counters_set(struct counters_sample *sample, enum counter cou
     sample->error[counter] = 0;
 }
 
+struct stat_reader; /* counters/stat_reader.h */
+
 /* The node, as a backend needs it: all borrowed, valid until its close. */
 struct counters_node {
     const struct rootfs *root;
     const struct topo *topo;
     struct enforce *enforce; /* lists a step's processes; its cgroup_root and tree */
     const struct conf *conf;
+    struct stat_reader *stats; /* reads processes: those that are opened together have one */
 };
 
 /* A step, as a backend needs it: borrowed, valid during the call only. */
@@ -145,6 +150,9 @@ void counters_close(struct counters *counters); /* NULL is fine; all steps are d
 
 /* What all of them together know, as a rule. */
 uint32_t counters_can(const struct counters *counters);
+
+/* Returns what reads processes, borrowed. */
+struct stat_reader *counters_stats(const struct counters *counters);
 
 /* Returns what counts waits for locks here, borrowed; NULL: nothing does. */
 struct lock_time *counters_locks(const struct counters *counters);

@@ -3,6 +3,7 @@
  *
  *   CPU time            the step's cpuacct or v2 cgroup where Slurm has made one, which knows every
  *                       process that ever ran in it; else /proc/PID/stat of its processes
+ *   faults, threads     /proc/PID/stat, by a thread that may hang (counters/stat_reader.h)
  *   waiting, switches   taskstats, one request a process; else schedstat and status of each thread
  *   memory by node      the step's memory cgroup, else numa_maps, seldom, of small steps only
  *                       (counters/maps_reader.h)
@@ -21,12 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "packer/base/log.h"
 #include "packer/counters/counters.h"
 #include "packer/counters/lock_time.h"
 #include "packer/counters/maps_reader.h"
+#include "packer/counters/stat_reader.h"
 #include "packer/counters/step_usage.h"
 #include "packer/system/memory_nodes.h"
 #include "packer/system/step_cgroup.h"
@@ -74,20 +75,11 @@ struct software_step {
 
 /* ---- the node ---- */
 
-/* Is the root this machine's, and no recorded tree? */
-static bool is_live(const struct rootfs *root)
-{
-    struct stat here, live;
-
-    return fstat(root->fd, &here) == 0 && stat("/", &live) == 0 && here.st_dev == live.st_dev &&
-           here.st_ino == live.st_ino;
-}
-
 static void choose_taskstats(struct software *software)
 {
     struct berth_error why = {""};
 
-    if (!is_live(software->node.root))
+    if (!rootfs_is_machine(software->node.root))
         berth_error_set(&why, "a recorded tree has none");
     else if (taskstats_open(&software->taskstats, &why) == 0)
         software->ways.taskstats = &software->taskstats;
@@ -100,7 +92,7 @@ static void choose_lock_time(struct software *software)
 
     if (software->node.conf->lock_time == CONF_OFF)
         berth_error_set(&why, "lock_time=off");
-    else if (!is_live(software->node.root))
+    else if (!rootfs_is_machine(software->node.root))
         berth_error_set(&why, "a recorded tree has none");
     else if (lock_time_open(&software->ways.lock_time, software->node.root, &why) < 0)
         software->ways.lock_time = NULL;
@@ -155,6 +147,7 @@ static int software_open(const struct counters_node *node, void **state, uint32_
     software->node = *node;
     software->ways = (struct usage_ways){
         .root = node->root,
+        .stats = node->stats,
         .descriptors_max = files.rlim_cur == RLIM_INFINITY ? SIZE_MAX : files.rlim_cur / 4};
     choose_taskstats(software);
     choose_lock_time(software);
@@ -233,7 +226,7 @@ static int software_attach(void *state, const struct counters_target *target, vo
     step->by_cgroup = step_cgroup_open(&step->cgroup, node->root, node->enforce->cgroup_root,
                                        target->body->id, pid, n) == 0 &&
                       step_cgroup_read(&step->cgroup, &step->base) == 0;
-    if (step_usage_begin(&step->usage, &software->ways, pid, n) < 0) {
+    if (step_usage_begin(&step->usage, &software->ways, target->body->uid, pid, n) < 0) {
         step_cgroup_close(&step->cgroup);
         free(pid);
         free(step);
@@ -354,15 +347,23 @@ static int read_processes(struct software *software, struct software_step *step,
                           const struct counters_target *target, struct counters_sample *sample,
                           struct berth_error *err)
 {
-    size_t gone;
+    bool hung = step->usage.read == HANDS_HUNG;
+    long gone;
 
     if (!is_due(software, step, target->elapsed_s))
         return 0;
     gone = step_usage_see(&step->usage, &software->ways);
-    if (find_processes(software, step, target, gone, err) < 0)
+    if (!hung && step->usage.read == HANDS_HUNG)
+        log_warn("step %u.%u: a process of it lets nobody read its stat: what its processes use is "
+                 "not known any more",
+                 target->body->id.job, target->body->id.step);
+    if (gone < 0)
+        return 0;
+    if (find_processes(software, step, target, (size_t)gone, err) < 0)
         return -1;
     step_usage_waits(&step->usage, &software->ways);
-    add_processes(software, step, sample);
+    if (step->usage.read == HANDS_DONE)
+        add_processes(software, step, sample);
     return 0;
 }
 
@@ -458,6 +459,7 @@ static int software_read(void *state, void *arg, const struct counters_target *t
     if (step->by_cgroup)
         add_cgroup(step, sample);
     rc = read_processes(software, step, target, sample, err);
+    sample->processes_read = step->usage.read;
     add_nodes(software, step, target, sample);
     return rc;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* step_usage - see step_usage.h */
 #include "packer/counters/step_usage.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -7,47 +9,19 @@
 
 /* ---- one process ---- */
 
-/* Its /proc/PID/stat; the descriptor is kept where there is room. 0, or -1: it is gone, or the
- * number is another process's. */
-static int read_stat(struct usage_ways *ways, struct process_sum *process,
-                     struct process_stat *stat)
+static void see(struct process_sums *tally, struct process_sum *process,
+                const struct process_stat *stat)
 {
-    int rc, fd = process->fd;
-
-    if (fd < 0)
-        fd = process_stat_open(ways->root, process->pid);
-    rc = fd < 0 ? -1 : process_stat_read(fd, stat);
-    if (rc == 0 && process->started && process->started != stat->started)
-        rc = -1;
-    if (fd < 0 || fd == process->fd)
-        return rc;
-    if (rc == 0 && ways->descriptors < ways->descriptors_max) {
-        process->fd = fd;
-        ways->descriptors++;
-    } else {
-        close(fd);
-    }
-    return rc;
-}
-
-/* 0, or -1: it is gone. */
-static int see(struct process_sums *tally, struct usage_ways *ways, struct process_sum *process)
-{
-    struct process_stat stat;
-
-    if (read_stat(ways, process, &stat) < 0)
-        return -1;
-    process->parent = stat.parent;
-    process->started = stat.started;
-    process_sums_see(tally, process, PROCESS_SUMS_USER_NS, stat.user_ns);
-    process_sums_see(tally, process, PROCESS_SUMS_SYSTEM_NS, stat.system_ns);
-    process_sums_see(tally, process, PROCESS_SUMS_FAULTS, stat.faults);
-    process->waited[PROCESS_SUMS_USER_NS] = stat.waited_user_ns;
-    process->waited[PROCESS_SUMS_SYSTEM_NS] = stat.waited_system_ns;
-    process->waited[PROCESS_SUMS_FAULTS] = stat.waited_faults;
-    process->threads = stat.threads;
-    process->rss_bytes = stat.rss_bytes;
-    return 0;
+    process->parent = stat->parent;
+    process->started = stat->started;
+    process_sums_see(tally, process, PROCESS_SUMS_USER_NS, stat->user_ns);
+    process_sums_see(tally, process, PROCESS_SUMS_SYSTEM_NS, stat->system_ns);
+    process_sums_see(tally, process, PROCESS_SUMS_FAULTS, stat->faults);
+    process->waited[PROCESS_SUMS_USER_NS] = stat->waited_user_ns;
+    process->waited[PROCESS_SUMS_SYSTEM_NS] = stat->waited_system_ns;
+    process->waited[PROCESS_SUMS_FAULTS] = stat->waited_faults;
+    process->threads = stat->threads;
+    process->rss_bytes = stat->rss_bytes;
 }
 
 /* Ended threads stay in it, so a value that fell is one that was read while a wait ended. */
@@ -78,45 +52,90 @@ static void leave(struct usage_ways *ways, struct process_sum *process)
 
 /* ---- all of them ---- */
 
-size_t step_usage_see(struct step_usage *usage, struct usage_ways *ways)
+/* Is it asked about: all are, or those that were never read? */
+static bool is_asked(const struct process_sum *process, bool fresh)
 {
-    struct process_sums *tally = &usage->tally;
+    return !fresh || !process->started;
+}
+
+/* Hands over the descriptors of those that are asked about. How many they are. */
+static size_t fill(struct process_sums *tally, struct usage_ways *ways, bool fresh,
+                   struct stat_row *row)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < tally->n; i++) {
+        struct process_sum *process = &tally->process[i];
+
+        if (!is_asked(process, fresh))
+            continue;
+        row[n++] =
+            (struct stat_row){.pid = process->pid, .started = process->started, .fd = process->fd};
+        ways->descriptors -= process->fd >= 0;
+        process->fd = -1;
+    }
+    return n;
+}
+
+/* Takes the answers in. How many have gone. */
+static size_t take(struct process_sums *tally, struct usage_ways *ways, bool fresh,
+                   const struct stat_row *row)
+{
     size_t gone = 0;
 
     for (size_t i = 0; i < tally->n; i++) {
-        if (see(tally, ways, &tally->process[i]) == 0)
-            continue;
-        leave(ways, &tally->process[i]);
-        gone++;
-    }
-    for (size_t i = 0; gone && i < tally->n; i++) { /* heirs may have been read too early */
-        struct process_sum *heir = process_sums_heir(tally, &tally->process[i]);
+        struct process_sum *process = &tally->process[i];
 
-        if (heir)
-            see(tally, ways, heir); /* where it is gone too, the next time tells */
+        if (!is_asked(process, fresh))
+            continue;
+        process->fd = row->fd;
+        ways->descriptors += process->fd >= 0;
+        if (row->gone) {
+            leave(ways, process);
+            gone++;
+        } else {
+            if (!process->started && ways->lock_time)
+                lock_time_watch(ways->lock_time, process->pid);
+            see(tally, process, &row->stat);
+        }
+        row++;
     }
-    process_sums_settle(tally);
     return gone;
+}
+
+/* Reads them. How many have gone, or -1: nobody knows, and `read` says why. */
+static long read_some(struct step_usage *usage, struct usage_ways *ways, bool fresh)
+{
+    struct process_sums *tally = &usage->tally;
+    struct stat_row *row = usage->read == HANDS_HUNG ? NULL : calloc(tally->n + 1, sizeof(*row));
+    struct stat_how how = {.late = false}; /* a rate is between two times */
+    size_t gone = 0, n;
+
+    if (!row)
+        return -1;
+    if (ways->descriptors < ways->descriptors_max)
+        how.keep = ways->descriptors_max - ways->descriptors;
+    n = fill(tally, ways, fresh, row);
+    usage->read = stat_reader_read(ways->stats, &usage->ask, usage->user, row, n, &how);
+    if (usage->read == HANDS_DONE) {
+        gone = take(tally, ways, fresh, row);
+        process_sums_settle(tally);
+    }
+    free(row);
+    return usage->read == HANDS_DONE ? (long)gone : -1;
+}
+
+long step_usage_see(struct step_usage *usage, struct usage_ways *ways)
+{
+    return read_some(usage, ways, false);
 }
 
 long step_usage_enter(struct step_usage *usage, struct usage_ways *ways, pid_t *pid, size_t n)
 {
-    struct process_sums *tally = &usage->tally;
-    long fresh = process_sums_enter(tally, pid, n);
+    long fresh = process_sums_enter(&usage->tally, pid, n);
 
-    for (size_t i = 0; fresh > 0 && i < tally->n; i++) {
-        struct process_sum *process = &tally->process[i];
-
-        if (process->started)
-            continue;
-        if (see(tally, ways, process) < 0) {
-            leave(ways, process);
-            continue;
-        }
-        if (ways->lock_time)
-            lock_time_watch(ways->lock_time, process->pid);
-    }
-    process_sums_settle(tally);
+    if (fresh > 0)
+        read_some(usage, ways, true);
     return fresh;
 }
 
@@ -173,6 +192,14 @@ static void see_threads(struct step_usage *usage, struct usage_ways *ways)
     }
 }
 
+/* Counting begins at what there is now. */
+static void begin_here(struct step_usage *usage)
+{
+    for (int i = 0; i < PROCESS_SUMS_COUNTS; i++)
+        usage->base[i] = process_sums_total(&usage->tally, (enum process_sums_count)i);
+    usage->based = true;
+}
+
 void step_usage_waits(struct step_usage *usage, struct usage_ways *ways)
 {
     for (size_t i = 0; ways->lock_time && i < usage->tally.n; i++)
@@ -182,21 +209,23 @@ void step_usage_waits(struct step_usage *usage, struct usage_ways *ways)
         see_taskstats(usage, ways);
     else
         see_threads(usage, ways);
+    if (!usage->based && usage->read == HANDS_DONE)
+        begin_here(usage);
 }
 
-int step_usage_begin(struct step_usage *usage, struct usage_ways *ways, pid_t *pid, size_t n)
+int step_usage_begin(struct step_usage *usage, struct usage_ways *ways, uint32_t user, pid_t *pid,
+                     size_t n)
 {
-    *usage = (struct step_usage){0};
+    *usage = (struct step_usage){.user = user, .read = HANDS_DONE};
     if (step_usage_enter(usage, ways, pid, n) < 0)
         return -1;
     step_usage_waits(usage, ways);
-    for (int i = 0; i < PROCESS_SUMS_COUNTS; i++)
-        usage->base[i] = process_sums_total(&usage->tally, (enum process_sums_count)i);
     return 0;
 }
 
 void step_usage_end(struct step_usage *usage, struct usage_ways *ways)
 {
+    stat_reader_drop(ways->stats, &usage->ask);
     for (size_t i = 0; i < usage->tally.n; i++)
         leave(ways, &usage->tally.process[i]);
     process_sums_free(&usage->tally);

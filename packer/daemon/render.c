@@ -463,6 +463,7 @@ static struct json_object *render_unread(const struct step *step)
     add_unread(list, "program", step->seek.looked);
     add_unread(list, "ranks", step->ranks.looked);
     if (counts) {
+        add_unread(list, "processes", counts->last.processes_read);
         add_unread(list, "rss_node", counts->last.nodes_read);
         add_unread(list, "sdp", counts->reuse_hung ? HANDS_HUNG : HANDS_DONE);
     }

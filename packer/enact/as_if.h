@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* as_if - where steps that are only observed would stand if berth placed them:
- * packer->state->as_if.
+ * packer->state->as_if->
  *
  * What berth would have done is told honestly only when it goes on from what it would have done
  * before: so the pool of that other node is kept while an observed step lives, and each decision

@@ -13,7 +13,7 @@
 #include "packer/steps/journal.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/stand.h"
-#include "packer/system/process.h"
+#include "packer/system/process_look.h"
 
 /* The cpuset of ranks has always their home, for their launcher: who cannot be watched stays there.
  */
@@ -115,7 +115,7 @@ static bool as_given(const struct reading *reading, pid_t tid, const struct cpus
     const struct enforce_mask *mask = enforce_masks_of(&reading->body->masks, tid);
 
     if (!mask || !cpus_equal(&mask->cpus, now) ||
-        process_started(&reading->packer->world.root, tid) != mask->started)
+        !process_is(&reading->packer->world.root, tid, mask->started))
         return false;
     *home = mask->home;
     return true;
@@ -180,7 +180,7 @@ static void keep_living(const struct packer *packer, struct enforce_masks *masks
     size_t kept = 0;
 
     for (size_t i = 0; i < masks->n; i++)
-        if (process_started(&packer->world.root, masks->mask[i].tid) == masks->mask[i].started)
+        if (process_is(&packer->world.root, masks->mask[i].tid, masks->mask[i].started))
             masks->mask[kept++] = masks->mask[i];
     masks->n = kept;
 }

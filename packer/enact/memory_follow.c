@@ -230,7 +230,7 @@ static int find_leaving(void *arg, struct memory_job *job)
 
         if (row && leaves(leaving, nodes))
             job->process[job->n++] = (struct memory_process){
-                .pid = pids[i], .started = row->stat.started, .nodes = *nodes};
+                .pid = pids[i], .started = row->look.started, .nodes = *nodes};
     }
     process_table_close(&table);
     free(pids);

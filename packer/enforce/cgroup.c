@@ -8,7 +8,7 @@
 
 #include "packer/base/file.h"
 #include "packer/enforce/enforce.h"
-#include "packer/system/process.h"
+#include "packer/system/process_waiting.h"
 
 int enforce_read_cpus(const struct rootfs *root, const char *dir, const char *file,
                       struct cpus *cpus, struct berth_error *err)

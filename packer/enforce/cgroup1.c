@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "packer/enforce/leaf_mark.h"
-#include "packer/system/process.h"
+#include "packer/system/process_look.h"
 
 /* ---- where things are ---- */
 
@@ -170,11 +170,11 @@ static int tracked_pids(struct enforce *enforce, const char *node, const struct 
 static int children_of_stepd(struct enforce *enforce, const struct enforce_step *step,
                              struct enforce_pids *list)
 {
-    struct process_stat stat;
+    struct process_look look;
 
     for (size_t i = 0; i < step->ntasks; i++)
-        if (process_stat_get(enforce->root, step->task[i].pid, &stat) == 0 &&
-            slurm_folders_stepd(enforce->root, stat.parent, step->id) &&
+        if (process_look(enforce->root, step->task[i].pid, &look) == 0 &&
+            slurm_folders_stepd(enforce->root, look.parent, step->id) &&
             enforce_pids_add(list, step->task[i].pid) < 0)
             return -1;
     return 0;

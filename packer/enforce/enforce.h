@@ -198,11 +198,6 @@ bool enforce_step_alive(struct enforce *enforce, const struct enforce_step *step
 int enforce_step_pids(struct enforce *enforce, const struct enforce_step *step, pid_t **pids,
                       size_t *n);
 
-/* CPU time of the step until now, in seconds: of its living processes and of the children they
- * waited for. 0, or -1 with errno when none can be read. */
-int enforce_step_times(struct enforce *enforce, const struct enforce_step *step, double *user_s,
-                       double *system_s);
-
 /* ---- shared by the ways: processes (enforce/processes.c) ---- */
 
 /* Lists of processes: add one; add those of a cgroup (a vanished one has none), slurmstepd left out

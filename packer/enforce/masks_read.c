@@ -54,9 +54,9 @@ int enforce_each_mask(struct enforce *enforce, const struct enforce_step *step, 
     process_table_open(&table, enforce->root);
     for (size_t i = 0; rc == 0 && i < list.n; i++) {
         const struct process_row *row = process_table_get(&table, list.pid[i]);
-        size_t threads = row ? (size_t)row->stat.threads : 0;
+        size_t threads = row ? row->look.threads : 0;
 
-        if (row && !row->stat.exiting &&
+        if (row && !row->look.exiting &&
             !visit_process(&walk, list.pid[i], threads, enforce_task_of(&table, step, list.pid[i])))
             rc = 1;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* processes - which processes a step has, whose they are, and what they have used.
+/* processes - which processes a step has, and whose they are.
  *
  * Processes come and go while they are listed. Whatever has vanished (ENOENT, ESRCH) is left out
  * silently; whatever was born meanwhile is found by listing again. slurmstepd sits in the cgroup of
@@ -16,6 +16,7 @@
 
 #include "packer/base/array.h"
 #include "packer/system/process.h"
+#include "packer/system/process_look.h"
 
 /* ---- lists ---- */
 
@@ -58,7 +59,7 @@ bool enforce_pids_sorted_have(const struct enforce_pids *list, pid_t pid)
 /* Says whether a process is the one that began then; 0: whoever has the pid. */
 static bool is_same(const struct rootfs *root, pid_t pid, uint64_t started)
 {
-    return started == 0 || process_started(root, pid) == started;
+    return started == 0 || process_is(root, pid, started);
 }
 
 static bool is_stepd(const struct rootfs *root, const struct enforce_step *step, pid_t pid)
@@ -70,19 +71,18 @@ static bool is_stepd(const struct rootfs *root, const struct enforce_step *step,
  * as pid 1, is not. */
 void enforce_know_tasks(const struct enforce *enforce, struct enforce_step *step)
 {
-    struct process_stat stat, parent;
+    struct process_look look;
 
     for (size_t i = 0; i < step->ntasks; i++) {
         struct enforce_task *task = &step->task[i];
 
-        if (process_stat_get(enforce->root, task->pid, &stat) < 0)
+        if (process_look(enforce->root, task->pid, &look) < 0)
             continue;
-        task->started = stat.started;
-        if (step->stepd || stat.parent <= 1 || process_uid(enforce->root, stat.parent) != 0 ||
-            process_stat_get(enforce->root, stat.parent, &parent) < 0)
+        task->started = look.started;
+        if (step->stepd || look.parent <= 1 || process_uid(enforce->root, look.parent) != 0)
             continue;
-        step->stepd = stat.parent;
-        step->stepd_started = parent.started;
+        step->stepd_started = process_started(enforce->root, look.parent);
+        step->stepd = step->stepd_started ? look.parent : 0;
     }
 }
 
@@ -161,7 +161,7 @@ static long claim_task(const struct process_row *row, void *arg)
 
     for (size_t i = 0; i < step->ntasks; i++)
         if (step->task[i].pid == row->pid &&
-            (!step->task[i].started || step->task[i].started == row->stat.started))
+            (!step->task[i].started || process_same(step->task[i].started, row->look.started)))
             return (long)i;
     return PROCESS_NOBODYS;
 }
@@ -173,9 +173,9 @@ long enforce_task_of(struct process_table *table, const struct enforce_step *ste
 
 bool enforce_exiting(const struct rootfs *root, pid_t pid)
 {
-    struct process_stat stat;
+    struct process_look look;
 
-    return process_stat_get(root, pid, &stat) < 0 || stat.exiting;
+    return process_look(root, pid, &look) < 0 || look.exiting;
 }
 
 /* ---- which there are ---- */
@@ -232,11 +232,11 @@ static int add_children(struct enforce *enforce, const struct enforce_step *step
  * process. */
 static bool is_alive(struct enforce *enforce, const struct enforce_task *task)
 {
-    struct process_stat stat;
+    struct process_look look;
 
-    return process_stat_get(enforce->root, task->pid, &stat) == 0 &&
-           (!task->started || task->started == stat.started) &&
-           (!stat.exiting || stat.threads > (stat.zombie ? 0 : 1));
+    return process_look(enforce->root, task->pid, &look) == 0 &&
+           (!task->started || process_same(task->started, look.started)) &&
+           (!look.exiting || look.threads > 1);
 }
 
 int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *step,
@@ -288,33 +288,4 @@ bool enforce_step_alive(struct enforce *enforce, const struct enforce_step *step
     alive = enforce->way->pids(enforce, step, &list) < 0 || list.n > 0;
     free(list.pid);
     return alive;
-}
-
-/* ---- what they have used ---- */
-
-int enforce_step_times(struct enforce *enforce, const struct enforce_step *step, double *user_s,
-                       double *system_s)
-{
-    double user_ns = 0, system_ns = 0;
-    struct enforce_pids list = {0};
-    struct process_stat stat;
-    size_t seen = 0;
-
-    if (enforce->way->pids(enforce, step, &list) < 0)
-        list.n = 0;
-    for (size_t i = 0; i < list.n; i++) {
-        if (process_stat_get(enforce->root, list.pid[i], &stat) < 0)
-            continue;
-        user_ns += stat.user_ns + stat.waited_user_ns;
-        system_ns += stat.system_ns + stat.waited_system_ns;
-        seen++;
-    }
-    free(list.pid);
-    if (seen == 0) {
-        errno = ESRCH;
-        return -1;
-    }
-    *user_s = user_ns / 1e9;
-    *system_s = system_ns / 1e9;
-    return 0;
 }

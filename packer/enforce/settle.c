@@ -21,7 +21,7 @@
 
 #include "packer/base/array.h"
 #include "packer/base/clock.h"
-#include "packer/system/process.h"
+#include "packer/system/process_look.h"
 
 /* Rounds in which processes are moved out of berth's cgroup of the step: its CPUs are the right
  * ones by then, so who is replaced by his child all the time may as well stay in it. */
@@ -111,7 +111,7 @@ static bool was_right(const struct enforce_settling *settling, pid_t pid, uint64
     if (!settling->before.n)
         return false;
     who = bsearch(&key, settling->before.who, settling->before.n, sizeof(key), by_pid);
-    return who && (started == 0 || who->started == started);
+    return who && (started == 0 || process_same(who->started, started));
 }
 
 static int note_right(struct enforce_settling *settling, pid_t pid, uint64_t started)
@@ -142,7 +142,7 @@ static struct enforce_wish wish_for(struct enforce_settling *settling, pid_t pid
 /* Moves a process of berth's own cgroup to where it shall be. The main thread of one that exits
  * stays listed where it was, for good. */
 static int bring(struct enforce *enforce, struct enforce_settling *settling, pid_t pid,
-                 const struct process_stat *stat, struct berth_error *err)
+                 const struct process_look *look, struct berth_error *err)
 {
     int moved;
 
@@ -153,8 +153,8 @@ static int bring(struct enforce *enforce, struct enforce_settling *settling, pid
                 ? -1
                 : enforce_move_pid(enforce->root, pid, settling->home, err);
     if (moved < 0)
-        return stat->exiting ? 0 : -1;
-    settling->seen.changed += moved > 0 && !stat->exiting;
+        return look->exiting ? 0 : -1;
+    settling->seen.changed += moved > 0 && !look->exiting;
     return 0;
 }
 
@@ -165,7 +165,7 @@ static int visit(struct enforce *enforce, struct enforce_settling *settling, pid
     const struct process_row *row = process_table_get(&settling->table, pid);
     struct enforce_seen *all = &settling->seen, seen = {0};
     size_t changed = all->changed;
-    struct process_stat stat;
+    struct process_look look;
     struct enforce_wish wish;
     bool known;
 
@@ -173,19 +173,19 @@ static int visit(struct enforce *enforce, struct enforce_settling *settling, pid
         all->missed += !was_right(settling, pid, 0);
         return 0;
     }
-    stat = row->stat; /* the table grows */
-    known = was_right(settling, pid, stat.started);
+    look = row->look; /* the table grows */
+    known = was_right(settling, pid, look.started);
     wish = wish_for(settling, pid);
-    if (bring(enforce, settling, pid, &stat, err) < 0 ||
-        enforce_visit_threads(enforce->root, pid, stat.exiting ? 0 : (size_t)stat.threads, &wish,
+    if (bring(enforce, settling, pid, &look, err) < 0 ||
+        enforce_visit_threads(enforce->root, pid, look.exiting ? 0 : look.threads, &wish,
                               settling->look == LOOK_SET, &seen, err) < 0)
         return -1;
-    seen.missed += stat.exiting;
+    seen.missed += look.exiting;
     all->threads += seen.threads;
     all->changed += seen.changed;
     all->missed += known ? 0 : seen.missed;
-    if (all->changed == changed && (stat.exiting || !seen.missed) &&
-        note_right(settling, pid, stat.started) < 0)
+    if (all->changed == changed && (look.exiting || !seen.missed) &&
+        note_right(settling, pid, look.started) < 0)
         return berth_no_memory(err);
     return 0;
 }

@@ -59,7 +59,7 @@ static int find_processes(void *arg, struct memory_job *job)
 
         if (row)
             job->process[job->n++] = (struct memory_process){
-                .pid = pid[i], .started = row->stat.started, .nodes = dealt->nodes};
+                .pid = pid[i], .started = row->look.started, .nodes = dealt->nodes};
     }
     process_table_close(&table);
     free(pid);

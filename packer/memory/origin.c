@@ -15,6 +15,7 @@
 #include "packer/base/array.h"
 #include "packer/base/cpus.h"
 #include "packer/base/file.h"
+#include "packer/system/process_look.h"
 
 #define LINE 64
 #define HEAD "berth origin 1" /* the format's version; filled up to a line */
@@ -132,7 +133,7 @@ static bool ends_before(const struct memory_run *run, pid_t pid, uint64_t starte
 {
     if (run->pid != pid)
         return run->pid < pid;
-    if (run->started != started)
+    if (!process_same(run->started, started))
         return run->started < started;
     return run->end <= address;
 }
@@ -156,7 +157,7 @@ static size_t find(const struct memory_origin *origin, pid_t pid, uint64_t start
 
 static bool is_same(const struct memory_run *run, pid_t pid, uint64_t started)
 {
-    return run->pid == pid && run->started == started;
+    return run->pid == pid && process_same(run->started, started);
 }
 
 /* Returns the i-th run where it is of that process, else NULL. */

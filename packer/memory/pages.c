@@ -14,7 +14,7 @@
 #include "packer/memory/ranges.h"
 #include "packer/memory/room.h"
 #include "packer/system/capabilities.h"
-#include "packer/system/process.h"
+#include "packer/system/process_look.h"
 
 #define PRESENT ((uint64_t)1 << 63)  /* in /proc/PID/pagemap */
 #define ENTRIES 8192                 /* of pagemap, read in one go */
@@ -326,13 +326,12 @@ static char *read_proc(const struct work *work, pid_t pid, const char *file)
 /* Is it still the process that was meant? */
 static bool is_meant(const struct work *work, const struct memory_process *process)
 {
-    struct process_stat stat;
+    uint64_t started = process_started(work->system->root, process->pid);
 
-    if (process_stat_get(work->system->root, process->pid, &stat) < 0)
+    if (!started)
         return false;
-    return process->started
-               ? stat.started == process->started
-               : (double)stat.started <= work->job->queued_s * (double)sysconf(_SC_CLK_TCK);
+    return process->started ? process_same(started, process->started)
+                            : process_began_by(started, work->job->queued_s);
 }
 
 /* What the process has to move; none where it is gone. -1: out of memory. */

@@ -68,7 +68,7 @@ struct memory_job {
     struct cpus to;               /* where the step stands: for memory that its processes share */
     size_t n;
     struct memory_process *process; /* [n] */
-    double queued_s; /* CLOCK_BOOTTIME: one that began later, where that is all that is known of
+    double queued_s; /* CLOCK_MONOTONIC: one that began later, where that is all that is known of
                         it, is a stranger */
 };
 

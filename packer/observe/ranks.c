@@ -10,6 +10,7 @@
 #include "packer/observe/ranks_look.h"
 #include "packer/observe/seek.h"
 #include "packer/steps/stage.h"
+#include "packer/system/process_look.h"
 
 #define SOON_S 0.2   /* an answer is looked for, if nobody comes sooner */
 #define WORKS 0.1    /* of a core: who uses more works, and does not only wait */
@@ -23,7 +24,7 @@ static bool same_ranks(const struct step_ranks *ranks, const struct ranks_found 
         return false;
     for (size_t i = 0; i < found->n; i++)
         if (ranks->rank[i].pid != found->rank[i].pid ||
-            ranks->rank[i].started != found->rank[i].started)
+            !process_same(ranks->rank[i].started, found->rank[i].started))
             return false;
     return true;
 }

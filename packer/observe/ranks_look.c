@@ -12,6 +12,7 @@
 #include "packer/enforce/enforce.h"
 #include "packer/system/process.h"
 #include "packer/system/process_exe.h"
+#include "packer/system/process_look.h"
 #include "packer/wire/wire_program.h"
 
 #define DEPTH 64 /* of descent that is followed */
@@ -191,6 +192,8 @@ struct ranks_found *ranks_look(const struct rootfs *root, pid_t *pid, size_t n)
         look_at(&looking, &row[i]);
     if (found->n)
         qsort(found->rank, found->n, sizeof(found->rank[0]), by_start);
+    for (size_t i = 0; i < found->n; i++)
+        found->rank[i].started = process_started(root, found->rank[i].pid);
     found->others_ns = others_ns(&looking);
     found->at_s = clock_s();
     free(row);

@@ -17,8 +17,8 @@
 #include "packer/steps/program.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
-#include "packer/system/process.h"
 #include "packer/system/process_exe.h"
+#include "packer/system/process_look.h"
 #include "packer/system/rootfs.h"
 #include "packer/wire/wire_program.h"
 
@@ -72,13 +72,16 @@ static size_t read_work(const struct rootfs *root, const struct question *questi
     size_t n = 0;
 
     for (size_t i = 0; i < question->n; i++) {
-        struct process_stat stat;
+        pid_t pid = question->pid[i];
+        double user_ns, system_ns;
+        struct process_look look;
 
-        if (process_stat_get(root, question->pid[i], &stat) < 0 || stat.zombie)
+        if (process_look(root, pid, &look) < 0 || look.exiting ||
+            process_cpu(root, pid, &user_ns, &system_ns) < 0)
             continue;
-        worked[n].pid = question->pid[i];
-        worked[n].started = stat.started;
-        worked[n++].cpu_ns = stat.user_ns + stat.system_ns;
+        worked[n].pid = pid;
+        worked[n].started = look.started;
+        worked[n++].cpu_ns = user_ns + system_ns;
     }
     qsort(worked, n, sizeof(*worked), by_work);
     return n;
@@ -127,7 +130,7 @@ static void hash_it(const struct rootfs *root, const struct worked *worked,
         (fd = process_exe_open(root, worked->pid)) < 0)
         return;
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    if (wire_program_hash(path, hash) < 0 || process_started(root, worked->pid) != worked->started)
+    if (wire_program_hash(path, hash) < 0 || !process_is(root, worked->pid, worked->started))
         hash[0] = '\0';
     file_close(fd);
 }

@@ -2,12 +2,12 @@
 /* seek - finds the program of a step whose command line does not tell it: a batch script, a shell,
  * a launcher such as orted. It is the executable that has used the most CPU time in the step.
  *
- * A thread looks, at the ends of the step's windows: it reads /proc/PID/stat of the step's
- * processes, the link /proc/PID/exe of those that have worked most, and of the first of these the
- * content, for the key that berthctl profile and srun have, too. A file system that hangs holds the
- * thread: that one is given up after SEEK_LIMIT_S, and the step is not looked at any more; others
- * are (base/hands.h). /proc/PID/cmdline, which a process can hold for as long as it wants, is not
- * read at all. So of a script that python runs nothing is known but python: it has no key.
+ * A thread looks, at the ends of the step's windows: it asks how long the step's processes have
+ * run, and reads the link /proc/PID/exe of those that have worked most, and of the first of these
+ * the content, for the key that berthctl profile and srun have, too. A file system that hangs holds
+ * the thread: that one is given up after SEEK_LIMIT_S, and the step is not looked at any more;
+ * others are (base/hands.h). /proc/PID/cmdline, which a process can hold for as long as it wants,
+ * is not read at all. So of a script that python runs nothing is known but python: it has no key.
  *
  * What was found twice in a row is the program. When it is another one later, nothing that was
  * counted is one program's: the step is called by the new one, and has no key any more.

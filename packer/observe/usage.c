@@ -3,8 +3,10 @@
 #include "packer/observe/usage.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "packer/base/clock.h"
+#include "packer/counters/stat_reader.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 
@@ -13,15 +15,54 @@
 #define TURN_S 0.002 /* of one turn of the event loop: the other steps wait for the next */
 #define REST_S 0.01
 
+/* Adds up what the processes have used, and the children that they have waited for. */
+static void take_times(struct step_use *use, const struct stat_row *row, size_t n)
+{
+    double user_ns = 0, system_ns = 0;
+    size_t seen = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (row[i].gone)
+            continue;
+        user_ns += row[i].stat.user_ns + row[i].stat.waited_user_ns;
+        system_ns += row[i].stat.system_ns + row[i].stat.waited_system_ns;
+        seen++;
+    }
+    if (!seen)
+        return;
+    use->user_s = user_ns / 1e9;
+    use->system_s = system_ns / 1e9;
+}
+
+static struct stat_row *ask_for(struct enforce *enforce, const struct step *step, size_t *n)
+{
+    struct stat_row *row = NULL;
+    pid_t *pid = NULL;
+
+    if (enforce_step_pids(enforce, &step->body, &pid, n) == 0)
+        row = calloc(*n + 1, sizeof(*row));
+    for (size_t i = 0; row && i < *n; i++)
+        row[i] = (struct stat_row){.pid = pid[i], .fd = -1};
+    free(pid);
+    return row;
+}
+
 void observe_step(const struct packer *packer, struct step *step)
 {
-    double user_s, system_s;
+    static const struct stat_how how = {.late = true}; /* it is a sum, of a second ago at most */
+    struct step_use *use = &step->use;
+    struct stat_row *row;
+    enum hands_state state;
+    size_t n;
 
-    if (step->state == STEP_ENDED ||
-        enforce_step_times(packer->world.enforce, &step->body, &user_s, &system_s) < 0)
+    if (step->state == STEP_ENDED || use->hung || !(row = ask_for(packer->world.enforce, step, &n)))
         return;
-    step->use.user_s = user_s;
-    step->use.system_s = system_s;
+    state = stat_reader_read(counters_stats(packer->state->counters), &use->ask, step->request.uid, row, n,
+                             &how);
+    if (state == HANDS_DONE)
+        take_times(use, row, n);
+    use->hung = state == HANDS_HUNG;
+    free(row);
 }
 
 void observe_begin(const struct packer *packer, struct step *step)
@@ -99,10 +140,11 @@ double observe_due(const struct packer *packer)
 
 void observe_end(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
-    if (!end || end->user_s < 0) {
+    if (!end || end->user_s < 0)
         observe_step(packer, step);
+    stat_reader_drop(counters_stats(packer->state->counters), &step->use.ask);
+    if (!end || end->user_s < 0)
         return;
-    }
     step->use.user_s = end->user_s;
     step->use.system_s = end->system_s;
     step->use.maxrss_kib = end->maxrss_kib;

@@ -3,22 +3,9 @@
 #include "packer/steps/adopt.h"
 
 #include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "packer/steps/stand.h"
-#include "packer/system/process.h"
-
-/* Was the process there when the step was registered? A tick is for the clocks' roundings. */
-static bool is_old_enough(const struct step *step, uint64_t started)
-{
-    double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
-    struct timespec boot;
-
-    clock_gettime(CLOCK_BOOTTIME, &boot);
-    return (double)started * tick_s <= (double)boot.tv_sec + (double)boot.tv_nsec / 1e9 -
-                                           (clock_s() - step->started_mono_s) + tick_s;
-}
+#include "packer/system/process_look.h"
 
 /* Is it the task that was registered, and in the step's cgroup? */
 static bool is_task(const struct packer *packer, const struct step *step,
@@ -29,7 +16,8 @@ static bool is_task(const struct packer *packer, const struct step *step,
     if (!enforce_pids_have(list, task->pid))
         return false;
     started = process_started(&packer->world.root, task->pid); /* 0: it has ended just now */
-    return !started || (task->started ? started == task->started : is_old_enough(step, started));
+    return !started || (task->started ? process_same(started, task->started)
+                                      : process_began_by(started, step->started_mono_s));
 }
 
 enum adopt adopt_of(const struct packer *packer, const struct step *step)

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "packer/system/process_look.h"
+
 void rank_tasks_whole(const struct step *step, struct cpus *whole)
 {
     const struct enforce_task *task = step->registered ? step->registered : step->body.task;
@@ -46,7 +48,8 @@ void rank_homes(const struct cpus *whole, size_t n, const struct step_rank *rank
 static struct enforce_task *task_of_rank(const struct step *step, const struct step_rank *rank)
 {
     for (size_t i = 0; step->body.ranks && i < step->body.ntasks; i++)
-        if (step->body.task[i].pid == rank->pid && step->body.task[i].started == rank->started)
+        if (step->body.task[i].pid == rank->pid &&
+            process_same(step->body.task[i].started, rank->started))
             return &step->body.task[i];
     return NULL;
 }

@@ -73,6 +73,8 @@ double step_counts_slowdown(const struct step *step, const char **source)
 
 struct counters_node step_counts_node(const struct packer *packer)
 {
-    return (struct counters_node){&packer->world.root, packer->world.topo, packer->world.enforce,
-                                  &packer->world.conf};
+    return (struct counters_node){.root = &packer->world.root,
+                                  .topo = packer->world.topo,
+                                  .enforce = packer->world.enforce,
+                                  .conf = &packer->world.conf};
 }

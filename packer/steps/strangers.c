@@ -9,7 +9,7 @@
 #include "packer/enforce/slurm_jobs.h"
 #include "packer/steps/packer.h"
 #include "packer/steps/stage.h"
-#include "packer/system/process.h"
+#include "packer/system/process_look.h"
 
 #define WHOLE_JOB UINT32_MAX /* as a step's number */
 #define FIRST_LOOK_S 0.05    /* at a step: as long as slurmstepd waits for an answer */
@@ -243,11 +243,12 @@ static void visit_running(const struct slurm_job *job, struct wire_step_id id, c
 
 static bool any_runs(const struct packer *packer, size_t n, const struct enforce_task *task)
 {
-    struct process_stat stat;
+    struct process_look look;
 
     for (size_t i = 0; i < n; i++)
-        if (process_stat_get(&packer->world.root, task[i].pid, &stat) == 0 && !stat.zombie &&
-            !stat.stopped && stat.started == task[i].started)
+        if (process_look(&packer->world.root, task[i].pid, &look) == 0 && !look.exiting &&
+            process_same(look.started, task[i].started) &&
+            !process_stopped(&packer->world.root, task[i].pid))
             return true;
     return false;
 }

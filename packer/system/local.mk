@@ -9,7 +9,9 @@ libpacker_la_SOURCES += \
 	packer/system/prefetchers.c packer/system/prefetchers.h \
 	packer/system/process.c packer/system/process.h \
 	packer/system/process_exe.c packer/system/process_exe.h \
+	packer/system/process_look.c packer/system/process_look.h \
 	packer/system/process_table.c packer/system/process_table.h \
+	packer/system/process_waiting.c packer/system/process_waiting.h \
 	packer/system/process_watch.c packer/system/process_watch.h \
 	packer/system/rootfs.c packer/system/rootfs.h \
 	packer/system/run_program.c packer/system/run_program.h \

@@ -107,13 +107,6 @@ int process_stat_get(const struct rootfs *root, pid_t pid, struct process_stat *
     return rc;
 }
 
-uint64_t process_started(const struct rootfs *root, pid_t pid)
-{
-    struct process_stat stat;
-
-    return process_stat_get(root, pid, &stat) < 0 ? 0 : stat.started;
-}
-
 /* Reads a line of /proc/PID/status, from the colon on. The caller frees *text, also when it fails.
  */
 static const char *status_line(const struct rootfs *root, pid_t pid, const char *key, char **text)
@@ -201,36 +194,6 @@ static char *read_thread(const struct rootfs *root, pid_t pid, const char *threa
 
     snprintf(path, sizeof(path), "/proc/%d/task/%s/%s", (int)pid, thread, file);
     return rootfs_read(root, path);
-}
-
-/* Does a thread that only sleeps wait for a file server of FUSE? In a page fault it does so with
- * the process's memory map locked, and can be interrupted, which is why it is not in D. */
-static bool waits_for_fuse(const struct rootfs *root, pid_t pid, const char *thread)
-{
-    char *at = read_thread(root, pid, thread, "wchan");
-    bool waits = at && (strstr(at, "fuse") || strcmp(at, "request_wait_answer") == 0);
-
-    free(at);
-    return waits;
-}
-
-bool process_waiting(const struct rootfs *root, pid_t pid)
-{
-    char path[64], **thread;
-    struct process_stat stat;
-    bool waiting = false;
-
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    thread = rootfs_list(root, path);
-    for (size_t i = 0; !waiting && thread && thread[i]; i++) {
-        char *text = read_thread(root, pid, thread[i], "stat");
-
-        waiting = text && process_stat_parse(text, &stat) == 0 &&
-                  (stat.waiting || waits_for_fuse(root, pid, thread[i]));
-        free(text);
-    }
-    rootfs_list_free(thread);
-    return waiting;
 }
 
 int process_waits_read(const struct rootfs *root, pid_t pid, struct process_waits *waits)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* process - reads what /proc says of one process.
  *
- * /proc/PID/stat is kept open: the kernel ties the descriptor to the process, so that it never
- * answers for another one that got the same number, and a read of it costs half of what opening it
- * anew costs. Linux: fs/proc/array.c (do_task_stat), proc(5). */
+ * Whoever reads /proc/PID/stat of a user's process waits for as long as that user likes
+ * (process_look.h): it is for threads that may hang (base/hands.h), and for recorded trees. It can
+ * be kept open: the kernel ties the descriptor to the process, so that it never answers for another
+ * one that got the same number, and a read of it costs half of what opening it anew costs. Linux:
+ * fs/proc/array.c (do_task_stat), proc(5). */
 #ifndef BERTH_SYSTEM_PROCESS_H
 #define BERTH_SYSTEM_PROCESS_H
 
@@ -39,10 +41,6 @@ int process_stat_read(int fd, struct process_stat *stat);
 /* Reads it once. 0, or -1 with errno: there is no such process. */
 int process_stat_get(const struct rootfs *root, pid_t pid, struct process_stat *stat);
 
-/* Returns when the process began, in ticks since boot: with its pid, who it is; 0: there is none.
- */
-uint64_t process_started(const struct rootfs *root, pid_t pid);
-
 /* Returns the user who started it (its real uid, which a program's set-user-id bit does not
  * change), or -1 with errno. */
 long process_uid(const struct rootfs *root, pid_t pid);
@@ -50,10 +48,6 @@ long process_uid(const struct rootfs *root, pid_t pid);
 /* Returns its pid in the innermost namespace that it is in: its pid, where it is in none of its
  * own; 0 with errno where it cannot be read: there is none (ENOENT), say. */
 pid_t process_inner_pid(const struct rootfs *root, pid_t pid);
-
-/* Does any thread of it wait in the kernel: for a disk, a lock (D), or a file server of FUSE? The
- * latter is seen with CAP_SYS_PTRACE only, where the process is another user's. */
-bool process_waiting(const struct rootfs *root, pid_t pid);
 
 /* What the threads waited, summed over those that live now. */
 struct process_waits {

@@ -62,7 +62,7 @@ struct process_row *process_table_get(struct process_table *table, pid_t pid)
     slot = find_slot(table, pid);
     if (*slot)
         return &table->row[*slot - 1];
-    if (process_stat_get(table->root, pid, &row.stat) < 0)
+    if (process_look(table->root, pid, &row.look) < 0)
         return NULL;
     table->row[table->n++] = row;
     *slot = (uint32_t)table->n;
@@ -73,10 +73,10 @@ struct process_row *process_table_get(struct process_table *table, pid_t pid)
  * number of a parent that has ended. */
 static long parent_of(struct process_table *table, size_t child)
 {
-    pid_t pid = table->row[child].stat.parent;
+    pid_t pid = table->row[child].look.parent;
     const struct process_row *parent = pid > 0 ? process_table_get(table, pid) : NULL;
 
-    if (!parent || parent->stat.started > table->row[child].stat.started)
+    if (!parent || process_later(parent->look.started, table->row[child].look.started))
         return -1;
     return parent - table->row;
 }

@@ -13,7 +13,7 @@
 #include "packer/base/array.h"
 #include "packer/base/clock.h"
 #include "packer/base/file.h"
-#include "packer/system/process.h"
+#include "packer/system/process_look.h"
 
 #define LOOK_S 1.0 /* between two looks at the processes without a descriptor */
 
@@ -88,14 +88,15 @@ int process_watch_fd(const struct process_watch *watch)
     return watch->epoll;
 }
 
-/* Has it ended? A zombie has. One that cannot be looked at, for want of a descriptor, has not. */
+/* Has it ended? One that exits has. One that cannot be looked at, for want of a descriptor, has
+ * not. */
 static bool has_ended(const struct process_watch *watch, const struct watched *process)
 {
-    struct process_stat stat;
+    struct process_look look;
 
-    if (process_stat_get(watch->root, process->pid, &stat) < 0)
+    if (process_look(watch->root, process->pid, &look) < 0)
         return errno == ENOENT || errno == ESRCH;
-    return stat.zombie || stat.started != process->started;
+    return look.exiting || !process_same(look.started, process->started);
 }
 
 /* Returns a descriptor of the process in the epoll set; -1: it goes without. */

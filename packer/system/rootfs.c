@@ -57,14 +57,14 @@ int rootfs_open(struct rootfs *root, const char *path, struct berth_error *err)
         close(fd);
         return -1;
     }
-    *root = (struct rootfs){.fd = fd, .plain = inside < 0};
+    *root = (struct rootfs){.fd = fd, .plain = inside < 0, .machine = is_slash(fd)};
     file_close(inside);
     return 0;
 }
 
 bool rootfs_is_machine(const struct rootfs *root)
 {
-    return is_slash(root->fd);
+    return root->machine;
 }
 
 void rootfs_close(struct rootfs *root)

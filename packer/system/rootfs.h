@@ -14,8 +14,9 @@
 #include "packer/base/error.h"
 
 struct rootfs {
-    int fd;     /* the root directory, O_PATH */
-    bool plain; /* it is "/", and openat2 may not be called: openat() does the same there */
+    int fd;       /* the root directory, O_PATH */
+    bool plain;   /* it is "/", and openat2 may not be called: openat() does the same there */
+    bool machine; /* it is "/" */
 };
 
 /* Opens the root at `path`. 0, or -1 and err: it is not there, or openat2(2), without which nothing

@@ -121,12 +121,11 @@ static int answer_error(const unsigned char *answer, size_t got)
     return head.nlmsg_type == NLMSG_ERROR ? -error.error : 0;
 }
 
-/* Take what is used here out of the kernel's structure, of which any version may have come: it only
- * grows at its end. */
-static bool usage_take(const unsigned char *answer, size_t got, uint16_t family,
-                       struct taskstats_usage *usage)
+/* Takes the kernel's structure out of an answer, whose version may be any: it only grows at its
+ * end. False: there is none, or it ends before `least` bytes. */
+static bool stats_take(const unsigned char *answer, size_t got, uint16_t family, uint16_t of,
+                       size_t least, struct taskstats *stats)
 {
-    struct taskstats stats = {0};
     const unsigned char *attributes;
     const void *part;
     size_t length, size;
@@ -134,11 +133,25 @@ static bool usage_take(const unsigned char *answer, size_t got, uint16_t family,
     attributes = answer_attributes(answer, got, family, &length);
     if (!attributes)
         return false;
-    part = attribute_find(attributes, length, TASKSTATS_TYPE_AGGR_TGID, &size);
+    part = attribute_find(attributes, length, of, &size);
     part = part ? attribute_find(part, size, TASKSTATS_TYPE_STATS, &size) : NULL;
-    if (!part || size < offsetof(struct taskstats, nivcsw) + sizeof(stats.nivcsw))
+    if (!part || size < least)
         return false;
-    memcpy(&stats, part, size < sizeof(stats) ? size : sizeof(stats));
+    *stats = (struct taskstats){0};
+    memcpy(stats, part, size < sizeof(*stats) ? size : sizeof(*stats));
+    return true;
+}
+
+/* How long the structure is that has all members up to this one. */
+#define UP_TO(member) (offsetof(struct taskstats, member) + sizeof(((struct taskstats *)0)->member))
+
+static bool usage_take(const unsigned char *answer, size_t got, uint16_t family,
+                       struct taskstats_usage *usage)
+{
+    struct taskstats stats;
+
+    if (!stats_take(answer, got, family, TASKSTATS_TYPE_AGGR_TGID, UP_TO(nivcsw), &stats))
+        return false;
     *usage = (struct taskstats_usage){.known = true,
                                       .run_delay_ns = stats.cpu_delay_total,
                                       .switches = stats.cpu_count,
@@ -231,7 +244,43 @@ static int try_self(struct taskstats_link *link, struct berth_error *err)
     return 0;
 }
 
-int taskstats_open(struct taskstats_link *link, struct berth_error *err)
+/* Receives the answer to a request, whatever else lies before it. 0, or -1 with errno. */
+static int receive_thread(struct taskstats_link *link, uint32_t sequence, struct taskstats *stats)
+{
+    struct nlmsghdr head;
+    ssize_t got;
+
+    do {
+        got = recv(link->fd, link->answers, ANSWER, MSG_DONTWAIT);
+        if (got < 0 && errno != EINTR)
+            return -1;
+        memcpy(&head, link->answers, sizeof(head));
+    } while (got < (ssize_t)sizeof(head) || head.nlmsg_seq != sequence);
+    if (stats_take(link->answers, (size_t)got, link->family, TASKSTATS_TYPE_AGGR_PID,
+                   UP_TO(hiwater_vm), stats))
+        return 0;
+    errno = answer_error(link->answers, (size_t)got);
+    errno = errno ? errno : EPROTO;
+    return -1;
+}
+
+int taskstats_thread(struct taskstats_link *link, pid_t tid, struct taskstats_thread *thread)
+{
+    uint32_t sequence = link->sequence++, number = (uint32_t)tid;
+    struct request request;
+    struct taskstats stats;
+    size_t length = request_fill(&request, link->family, sequence, TASKSTATS_CMD_GET,
+                                 TASKSTATS_CMD_ATTR_PID, &number, sizeof(number));
+
+    if (send(link->fd, &request, length, 0) < 0 || receive_thread(link, sequence, &stats) < 0)
+        return -1;
+    *thread = (struct taskstats_thread){.parent = (pid_t)stats.ac_ppid,
+                                        .elapsed_s = (double)stats.ac_etime / 1e6,
+                                        .has_memory = stats.hiwater_vm > 0};
+    return 0;
+}
+
+int taskstats_connect(struct taskstats_link *link, struct berth_error *err)
 {
     struct sockaddr_nl address = {.nl_family = AF_NETLINK};
 
@@ -243,7 +292,17 @@ int taskstats_open(struct taskstats_link *link, struct berth_error *err)
     if (link->fd < 0 || bind(link->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
         berth_error_set(err, "taskstats: no netlink socket: %s%s", strerror(errno),
                         errno == EAFNOSUPPORT ? " (AF_NETLINK)" : "");
-    else if (find_family(link, err) == 0 && try_self(link, err) == 0)
+    else if (find_family(link, err) == 0)
+        return 0;
+    taskstats_close(link);
+    return -1;
+}
+
+int taskstats_open(struct taskstats_link *link, struct berth_error *err)
+{
+    if (taskstats_connect(link, err) < 0)
+        return -1;
+    if (try_self(link, err) == 0)
         return 0;
     taskstats_close(link);
     return -1;

@@ -24,6 +24,13 @@ struct taskstats_usage {
     uint64_t run_delay_ns, switches, voluntary, involuntary;
 };
 
+/* One thread; of a process: the main one. */
+struct taskstats_thread {
+    pid_t parent;     /* the process that hears of its process's end */
+    double elapsed_s; /* since it began, by CLOCK_MONOTONIC */
+    bool has_memory;  /* false: it exits, or has ended; or it is the kernel's */
+};
+
 /* A connection to the kernel. */
 struct taskstats_link {
     int fd;
@@ -31,6 +38,9 @@ struct taskstats_link {
     uint32_t sequence;
     unsigned char *answers; /* room for one batch of answers */
 };
+
+/* Connects. 0, or -1 and err: the kernel does not offer it here; nothing is left open. */
+int taskstats_connect(struct taskstats_link *link, struct berth_error *err);
 
 /* Connects, and tries it on the own process. 0, or -1 and err: the kernel does not offer it here,
  * does not allow it, or counts no waiting; nothing is left open. */
@@ -41,5 +51,9 @@ void taskstats_close(struct taskstats_link *link);
  * and err when the connection is of no more use. */
 int taskstats_read(struct taskstats_link *link, const pid_t *pid, size_t n,
                    struct taskstats_usage *usage, struct berth_error *err);
+
+/* Asks about one thread. 0, or -1 with errno: there is none (ESRCH), or the kernel does not answer.
+ */
+int taskstats_thread(struct taskstats_link *link, pid_t tid, struct taskstats_thread *thread);
 
 #endif

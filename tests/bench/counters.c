@@ -210,7 +210,8 @@ static void parse(struct options *options, int argc, char **argv)
 
 static void open_all(struct bench *bench)
 {
-    struct counters_node node = {&bench->root, NULL, &bench->enforce, &bench->conf};
+    struct counters_node node = {
+        .root = &bench->root, .enforce = &bench->enforce, .conf = &bench->conf};
     size_t n = bench->options.steps;
     struct berth_error err;
 

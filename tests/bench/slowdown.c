@@ -108,7 +108,8 @@ struct bench {
 
 static void open_bench(struct bench *bench)
 {
-    struct counters_node node = {&bench->root, NULL, &bench->enforce, &bench->conf};
+    struct counters_node node = {
+        .root = &bench->root, .enforce = &bench->enforce, .conf = &bench->conf};
     static struct counters_node kept;
     struct counters_about about;
     struct berth_error err;

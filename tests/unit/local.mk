@@ -79,6 +79,7 @@ unit_programs = \
 	tests/unit/counters/test_by_node \
 	tests/unit/counters/test_lock_time \
 	tests/unit/counters/test_maps_reader \
+	tests/unit/counters/test_stat_reader \
 	tests/unit/counters/test_perf \
 	tests/unit/counters/test_perf_cgroup \
 	tests/unit/counters/test_perf_events \
@@ -297,6 +298,7 @@ unit_programs = \
 	tests/unit/system/test_plugin_file \
 	tests/unit/system/test_prefetchers \
 	tests/unit/system/test_process \
+	tests/unit/system/test_process_look \
 	tests/unit/system/test_process_table \
 	tests/unit/system/test_process_watch \
 	tests/unit/system/test_rootfs \
@@ -417,7 +419,8 @@ tests_unit_observe_test_window_LDFLAGS = -Wl,--wrap=counters_attach,--wrap=clock
 tests_unit_cli_test_explain_LDFLAGS = -Wl,--wrap=ctl_ask,--wrap=open_memstream
 tests_unit_ledger_test_ledger_LDFLAGS = -Wl,--wrap=spool_append
 tests_unit_counters_test_perf_events_LDADD = $(LDADD) $(PFM_LIBS)
-tests_unit_enforce_test_cgroup1_LDFLAGS = -Wl,--wrap=rootfs_read -Wl,--wrap=rootfs_list -Wl,--wrap=rootfs_openat
+tests_unit_enforce_test_cgroup1_LDFLAGS = -Wl,--wrap=rootfs_read -Wl,--wrap=rootfs_list -Wl,--wrap=rootfs_openat \
+	-Wl,--wrap=process_look
 tests_unit_enact_test_replace_LDFLAGS = -Wl,--wrap=place_decide,--wrap=clock_s
 tests_unit_size_test_loop_LDFLAGS = -Wl,--wrap=clock_s
 tests_unit_observe_test_slowdown_LDFLAGS = -Wl,--wrap=clock_s

@@ -202,7 +202,10 @@ static bool open_backend(struct guest *guest, const char *table)
         return false;
     }
     cpus_add(&guest->topo.cpus, 0);
-    guest->node = (struct counters_node){&guest->root, &guest->topo, &guest->enforce, &guest->conf};
+    guest->node = (struct counters_node){.root = &guest->root,
+                                         .topo = &guest->topo,
+                                         .enforce = &guest->enforce,
+                                         .conf = &guest->conf};
     if (counters_perf.open(&guest->node, &guest->state, &guest->can, say, &err) < 0) {
         check(false, err.text);
         return false;

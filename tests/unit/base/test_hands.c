@@ -196,6 +196,27 @@ static void test_hangs(void **state)
     assert_true(hands_close(hands));
 }
 
+/* Who waits in vain does not wait for the next one. */
+static void test_await(void **state)
+{
+    struct hands_work *work, *next;
+    int end;
+
+    (void)state;
+    open_hands(LONG_S);
+    work = put(1, job_new());
+    assert_int_equal(hands_await(hands, work, LONG_S), HANDS_DONE);
+    taken(work);
+    work = put(1, stuck(&end));
+    next = put(1, job_new());
+    assert_int_equal(hands_await(hands, work, 1), HANDS_WAIT);
+    assert_int_equal(hands_await(hands, next, LONG_S), HANDS_WAIT); /* or this would hang */
+    close(end);
+    taken(next);
+    taken(work);
+    assert_true(hands_close(hands));
+}
+
 /* Who has his fill is refused, others are not; until too many hang in all. */
 static void test_bounds(void **state)
 {
@@ -323,10 +344,10 @@ static void test_closes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turns),   cmocka_unit_test(test_hangs),
-        cmocka_unit_test(test_bounds),  cmocka_unit_test(test_rests),
-        cmocka_unit_test(test_goes_on), cmocka_unit_test(test_dropped),
-        cmocka_unit_test(test_closes),
+        cmocka_unit_test(test_turns),   cmocka_unit_test(test_await),
+        cmocka_unit_test(test_hangs),   cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_rests),   cmocka_unit_test(test_goes_on),
+        cmocka_unit_test(test_dropped), cmocka_unit_test(test_closes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,8 @@ static bool box_open_on(struct box *box, const char *topology, const char *table
     assert_int_equal(enforce_open(&box->enforce, &box->root, "/sys/fs/cgroup", "dryrun", &err), 0);
     snprintf(box->enforce.tree, sizeof(box->enforce.tree), "berth-test-%d", (int)getpid());
     snprintf(box->tree, sizeof(box->tree), "%s/%s", box->hierarchy.mount, box->enforce.tree);
-    box->node = (struct counters_node){&box->root, box->topo, &box->enforce, &box->conf};
+    box->node = (struct counters_node){
+        .root = &box->root, .topo = box->topo, .enforce = &box->enforce, .conf = &box->conf};
     if (counters_perf.open(&box->node, &box->state, &box->can, box->say, &err) < 0)
         fail_msg("%s", err.text);
     return true;

@@ -2,6 +2,7 @@
 /* test_counters_software - real processes are counted as the kernel's own rusage says, counts never
  * fall, and a recorded node is read as it was recorded. */
 #include "packer/counters/counters.h"
+#include "packer/counters/stat_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +47,11 @@ static struct fixture *open_node(const char *root, const char *cgroup_root, enum
     assert_int_equal(rootfs_open(&f->root, root, NULL), 0);
     assert_int_equal(enforce_open(&f->enforce, &f->root, cgroup_root, "dryrun", NULL), 0);
     f->conf.lock_time = lock;
-    f->node = (struct counters_node){.root = &f->root, .enforce = &f->enforce, .conf = &f->conf};
+    f->node = (struct counters_node){.root = &f->root,
+                                     .enforce = &f->enforce,
+                                     .conf = &f->conf,
+                                     .stats = stat_reader_open(&f->root, 60, 60)};
+    assert_non_null(f->node.stats);
     assert_int_equal(counters_software.open(&f->node, &f->state, &f->can, f->say, NULL), 0);
     f->body = (struct enforce_step){.id = {4711, 0}, .ntasks = 1, .task = &f->task};
     return f;
@@ -55,6 +60,7 @@ static struct fixture *open_node(const char *root, const char *cgroup_root, enum
 static void close_node(struct fixture *f)
 {
     counters_software.close(f->state);
+    stat_reader_close(f->node.stats);
     rootfs_close(&f->root);
     free(f);
 }

@@ -30,7 +30,8 @@ static int setup(void **state)
     folder_new(f->folder, sizeof(f->folder), "test_step_usage");
     assert_int_equal(rootfs_open(&f->root, f->folder, NULL), 0);
     /* no descriptor is held: those of a file that is replaced would not notice */
-    f->ways = (struct usage_ways){.root = &f->root};
+    f->ways = (struct usage_ways){.root = &f->root, .stats = stat_reader_open(&f->root, 1, 1)};
+    assert_non_null(f->ways.stats);
     f->tick = 1e9 / (double)sysconf(_SC_CLK_TCK);
     *state = f;
     return 0;
@@ -42,6 +43,7 @@ static int teardown(void **state)
 
     step_usage_end(&f->usage, &f->ways);
     assert_int_equal(f->ways.descriptors, 0);
+    stat_reader_close(f->ways.stats);
     assert_int_equal(folder_remove(f->folder), 0);
     rootfs_close(&f->root);
     free(f);
@@ -69,7 +71,7 @@ static void vanish(struct fixture *f, int pid)
 
 static void begin(struct fixture *f, pid_t pid)
 {
-    assert_int_equal(step_usage_begin(&f->usage, &f->ways, &pid, 1), 0);
+    assert_int_equal(step_usage_begin(&f->usage, &f->ways, 1000, &pid, 1), 0);
 }
 
 static double user_ticks(struct fixture *f)
@@ -143,7 +145,7 @@ static void test_descriptors(void **state)
     f->ways.descriptors_max = 2;
     for (int i = 0; i < 3; i++)
         put(f, pids[i], 1, 1, 0, 1);
-    assert_int_equal(step_usage_begin(&f->usage, &f->ways, pids, 3), 0);
+    assert_int_equal(step_usage_begin(&f->usage, &f->ways, 1000, pids, 3), 0);
     assert_int_equal(f->ways.descriptors, 2);
     step_usage_see(&f->usage, &f->ways);
     assert_int_equal(f->ways.descriptors, 2);

@@ -89,8 +89,11 @@ static int ask_many_processes(void)
 
     if (!breed(step, &group))
         wrong = 1;
-    step->use.next_s = 0;
-    observe_turn(&f->packer); /* the pipeline reads them */
+    for (int i = 0; i < 600 && !(step->use.user_s >= 0); i++) { /* the thread may be late */
+        step->use.next_s = 0;
+        observe_turn(&f->packer); /* the pipeline reads them */
+        usleep(100000);
+    }
     if (!(step->use.user_s >= 0))
         wrong = 2;
     if (!wrong && !count_opens())

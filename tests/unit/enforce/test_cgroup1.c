@@ -691,6 +691,14 @@ int __wrap_rootfs_openat(const struct rootfs *root, const char *path, int flags)
     return __real_rootfs_openat(root, path, flags);
 }
 
+int __real_process_look(const struct rootfs *root, pid_t pid, struct process_look *look);
+int __wrap_process_look(const struct rootfs *root, pid_t pid, struct process_look *look);
+int __wrap_process_look(const struct rootfs *root, pid_t pid, struct process_look *look)
+{
+    opened++;
+    return __real_process_look(root, pid, look);
+}
+
 /* A task that stands on one core, with a tree below it, on another one than its home. */
 static void start_tree(struct box *box)
 {

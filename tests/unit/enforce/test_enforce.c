@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "packer/enforce/enforce.h"
-#include "packer/system/process.h"
+#include "packer/system/process_waiting.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"
 #include "tests/unit/common/steps.h"

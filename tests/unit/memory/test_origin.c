@@ -149,7 +149,8 @@ static void test_first_counts(void **state)
 static void test_processes(void **state)
 {
     struct memory_origin *origin = create();
-    const struct memory_run lower = {9, 1, 77, PAGE, 2 * PAGE}, later = {10, 3, 78, PAGE, 2 * PAGE};
+    const struct memory_run lower = {9, 1, 77, PAGE, 2 * PAGE},
+                            later = {10, 3, 780, PAGE, 2 * PAGE};
 
     (void)state;
     assert_int_equal(add(origin, 0, 4, 2), 0);
@@ -159,8 +160,8 @@ static void test_processes(void **state)
     assert_int_equal(node(origin, 1), 2);
     assert_int_equal(memory_origin_node(origin, 9, 77, PAGE), 1);
     assert_int_equal(memory_origin_node(origin, 9, 77, 0), -1);
-    assert_int_equal(memory_origin_node(origin, 10, 78, PAGE), 3);
-    assert_int_equal(memory_origin_node(origin, 10, 78, 0), -1);
+    assert_int_equal(memory_origin_node(origin, 10, 780, PAGE), 3);
+    assert_int_equal(memory_origin_node(origin, 10, 780, 0), -1);
     assert_int_equal(memory_origin_node(origin, 11, 77, PAGE), -1);
     memory_origin_release(origin);
 }
@@ -298,9 +299,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_neighbours), TEST(test_first_counts), TEST(test_processes), TEST(test_goes_on),
-        TEST(test_bound),      TEST(test_full),         TEST(test_too_long),  TEST(test_torn),
-        TEST(test_refused),
+        TEST(test_neighbours), TEST(test_first_counts), TEST(test_processes),
+        TEST(test_goes_on),    TEST(test_bound),        TEST(test_full),
+        TEST(test_too_long),   TEST(test_torn),         TEST(test_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

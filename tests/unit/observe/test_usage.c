@@ -20,6 +20,13 @@ static struct step *put(struct fixture *f)
     return fixture_put(f, 1, 0, "0", 1, (const char *const[]){"0", NULL});
 }
 
+/* The thread that reads may be late: it is asked once more then. */
+static void read_now(struct fixture *f, struct step *step)
+{
+    for (step->use.user_s = -1; step->use.user_s < 0; usleep(1000))
+        observe_step(&f->packer, step);
+}
+
 static void test_no_process(void **state)
 {
     struct fixture *f = *state;
@@ -32,8 +39,8 @@ static void test_no_process(void **state)
     assert_true(step->use.user_s == 3); /* what was read last stays */
 }
 
-/* A child that has used some 30 ms, and waits. */
-static pid_t busy_child(void)
+/* A child that has used some 30 ms, itself or by one that it has waited for; it waits. */
+static pid_t busy_child(bool by_child)
 {
     int ready[2];
     char byte;
@@ -42,8 +49,12 @@ static pid_t busy_child(void)
     assert_int_equal(pipe(ready), 0);
     pid = fork();
     if (pid == 0) {
-        while (clock() < CLOCKS_PER_SEC * 30 / 1000)
+        if (by_child && (pid = fork()) > 0)
+            waitpid(pid, NULL, 0);
+        while ((!by_child || pid == 0) && clock() < CLOCKS_PER_SEC * 30 / 1000)
             ;
+        if (by_child && pid == 0)
+            _exit(0);
         _exit(write(ready[1], "x", 1) == 1 ? pause() : 1);
     }
     assert_true(pid > 0);
@@ -53,18 +64,28 @@ static pid_t busy_child(void)
     return pid;
 }
 
-static void test_living_process(void **state)
+static void used_by(struct fixture *f, bool by_child)
 {
-    struct fixture *f = *state;
     struct step *step = put(f);
-    pid_t child = busy_child();
+    pid_t child = busy_child(by_child);
 
     step->body.task[0].pid = child;
-    observe_step(&f->packer, step);
+    read_now(f, step);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     assert_true(step->use.user_s + step->use.system_s >= 0.01);
     assert_true(step->use.user_s >= 0 && step->use.system_s >= 0);
+}
+
+static void test_living_process(void **state)
+{
+    used_by(*state, false);
+}
+
+/* What its children have used that have ended is in it. */
+static void test_ended_child(void **state)
+{
+    used_by(*state, true);
 }
 
 static void test_ended_is_not_read(void **state)
@@ -120,8 +141,10 @@ static void test_elapsed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(test_no_process), test(test_living_process),      test(test_ended_is_not_read),
-        test(test_end),        test(test_end_without_figures), test(test_elapsed),
+        test(test_no_process),  test(test_living_process),
+        test(test_ended_child), test(test_ended_is_not_read),
+        test(test_end),         test(test_end_without_figures),
+        test(test_elapsed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static void test_a_parent_is_not_younger(void **state)
     struct box *box = *state;
 
     record(box, 10, 1, 500);
-    record(box, 11, 10, 499);
+    record(box, 11, 10, 400);
     record(box, 13, 10, 500);
     assert_int_equal(owner(box, 11), PROCESS_NOBODYS);
     assert_int_equal(owner(box, 13), 10);
@@ -162,7 +162,7 @@ static void test_many(void **state)
         assert_non_null(process_table_get(&box->table, pid));
     assert_int_equal(box->table.n, 300);
     for (int pid = 1; pid <= 300; pid++)
-        assert_int_equal(process_table_get(&box->table, pid)->stat.started, pid);
+        assert_int_equal(process_table_get(&box->table, pid)->look.started, pid);
     process_table_close(&box->table);
     assert_int_equal(box->table.n, 0);
 }
