@@ -439,23 +439,24 @@ berthd_two_nodes() {
     wait_for 10 answers || fail "berthd does not answer: $(tail -n 3 "$CLUSTER/log/berthd.out")"
 }
 
+# frozen_said FILE: how often berthd has said that a step lets nobody read that one of its processes.
 frozen_said() {
-    grep -c "lets nobody read its numa_maps" "$CLUSTER/log/berthd.out" || true
+    grep -c "lets nobody read its $1" "$CLUSTER/log/berthd.out" || true
 }
 
-# frozen_given_up BEFORE: berthd is asked until it has given the step's figure up; prints the longest answer, in milliseconds, or what
-# is wrong.
+# frozen_given_up FILE BEFORE: berthd is asked until it has given up what it reads there; prints the longest answer, in milliseconds,
+# or what is wrong.
 frozen_given_up() {
     local longest=0 began took turn
     for ((turn = 0; turn < 1200; turn++)); do
         began=${EPOCHREALTIME/./}
-        answers >/dev/null 2>&1 || { echo "berthd does not answer while a step holds its memory map"; return 1; }
+        answers >/dev/null 2>&1 || { echo "berthd does not answer while a step lets nobody read its $1"; return 1; }
         took=$(((${EPOCHREALTIME/./} - began) / 1000))
         [ "$took" -le "$longest" ] || longest=$took
-        [ "$(frozen_said)" = "$1" ] || { echo "$longest"; return; }
+        [ "$(frozen_said "$1")" = "$2" ] || { echo "$longest"; return; }
         sleep 0.05
     done
-    echo "berthd has not given up the step's memory by node within a minute"
+    echo "berthd has not given up the step's $1 within a minute"
     return 1
 }
 
@@ -487,21 +488,30 @@ frozen_lacks() {
     [ -c /dev/fuse ] || echo "there is no /dev/fuse"
 }
 
-# A process whose page fault is never answered: everybody is answered all the while, and berthd ends.
-frozen_stand() {
-    local client said longest
-    said=$(frozen_said)
-    pair
-    daemon_stop berthd TERM
-    berthd_two_nodes
+frozen_serve() {
     mkdir -p "$CLUSTER/run/frozen"
     "$BUILD/tests/fault/frozen" serve "$CLUSTER/run/frozen" >"$OUT/frozen.server" 2>&1 &
     echo $! >"$CLUSTER/run/frozen.pid"
     wait_for 10 grep -q mounted "$OUT/frozen.server" || fail "no file server: $(cat "$OUT/frozen.server")"
-    timeout 120 srun -Q --jobid="$(job_id b)" --overlap -n1 --contention-aware=observe "$BUILD/tests/fault/frozen" hold "$CLUSTER/run/frozen/f" \
+}
+
+# frozen_srun HOW FILE: a step of job b's that lets nobody look at it, begun in the background.
+frozen_srun() {
+    timeout 120 srun -Q --jobid="$(job_id b)" --overlap -n1 --contention-aware=observe "$BUILD/tests/fault/frozen" "$1" "$CLUSTER/run/frozen/$2" \
         >"$OUT/frozen.srun" 2>&1 &
+}
+
+# A process whose page fault is never answered: everybody is answered all the while, and berthd ends.
+frozen_stand() {
+    local client said longest
+    said=$(frozen_said numa_maps)
+    pair
+    daemon_stop berthd TERM
+    berthd_two_nodes
+    frozen_serve
+    frozen_srun hold f
     client=$!
-    longest=$(frozen_given_up "$said") || fail "$longest"
+    longest=$(frozen_given_up numa_maps "$said") || fail "$longest"
     echo "frozen: the longest answer took $longest ms" >"$CLUSTER/log/measured"
     has "$(berthctl explain --socket "$CLUSTER/run/berthd.sock" --json "$(job_id b)" | jq -c '[.steps[].observe.unread[]]')" \
         '{"what":"rss_node","hung":true}'
@@ -509,6 +519,43 @@ frozen_stand() {
     frozen_off
     wait "$client" || true
     service
+    apart
+}
+
+stalled_lacks() {
+    frozen_lacks
+}
+
+# stat_is_held: can nobody read the stat of the process that is in exec? By some kernels everybody can. Where nobody can, ps and pgrep
+# hang, too.
+stat_is_held() {
+    local pid
+    wait_for 10 grep -qxE '[0-9]+' "$OUT/frozen.srun" || fail "the step does not say its number: $(cat "$OUT/frozen.srun")"
+    pid=$(grep -xEm 1 '[0-9]+' "$OUT/frozen.srun")
+    ! timeout 1 cat "/proc/$pid/stat" >/dev/null
+}
+
+# A process whose exec waits for its file server for ever: everybody is answered all the while, and what berthd counts of others goes on.
+stalled_stand() {
+    local client said longest=0
+    said=$(frozen_said stat)
+    pair
+    frozen_serve
+    frozen_srun exec mute
+    client=$!
+    wait_for 20 grep -q "mute is to be closed" "$OUT/frozen.server" || fail "nobody is in exec: $(cat "$OUT/frozen.srun")"
+    if stat_is_held; then
+        longest=$(frozen_given_up stat "$said") || fail "$longest"
+        has "$(berthctl explain --socket "$CLUSTER/run/berthd.sock" --json "$(job_id b)" | jq -c '[.steps[].observe.unread[]]')" \
+            '{"what":"processes","hung":true}'
+    fi
+    same "what is not known of another step" "$(explained a .observe.unread)" "[]"
+    echo "stalled: the longest answer took $longest ms" >"$CLUSTER/log/measured"
+    daemon_stop berthd TERM || fail "berthd does not end while an exec is held up"
+    service
+    answers >/dev/null || fail "berthd does not answer after a restart beside an exec that is held up"
+    frozen_off
+    wait "$client" || true
     apart
 }
 

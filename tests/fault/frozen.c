@@ -1,23 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* frozen - a process that lets nobody look at its memory map, and the file server that it needs for
- * that.
+/* frozen - a process that lets nobody look at it, and the file server that it needs for that.
  *
- *   frozen serve FOLDER            mounts a file system there by /dev/fuse, with one file f
+ *   frozen serve FOLDER            mounts a file system there by /dev/fuse, with files f and mute
  *   frozen hold FILE [COMMAND..]   maps that file; ends with the command
  *   frozen fault FILE [COMMAND..]  does so, too, and nobody in it wants to change a mapping
+ *   frozen exec FILE [COMMAND..]   prints its number, opens that file, which exec shall close, and
+ *                                  calls exec; ends with the command, or where there is none, once
+ *                                  exec goes on
  *
- * The first read of the file fails, and the next one is never answered. One thread touches it: the
+ * The first read of a file fails, and the next one is never answered. One thread touches it: the
  * kernel tries once more after the failure, and keeps the mmap_lock while it waits. Another thread
  * maps memory, and waits for the lock to write: every reader waits behind it. Without that one, who
  * wants to write from outside is the first to wait.
  *
- * When the server ends, the page is refused and the process is killed by SIGBUS. */
+ * That a process closes the file mute is never answered. Linux closes files in exec, and holds the
+ * exec_update_lock while it does so; 6.18.44 has who reads `stat` of the process wait for that
+ * lock.
+ *
+ * When the server ends, the page is refused and the process is killed by SIGBUS; an exec goes on.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -29,6 +37,7 @@
 #define FILE_BYTES (1 << 20)
 #define ROOT 1
 #define FILE_NODE 2
+#define MUTE_NODE 3
 #define FOR_EVER_S 3600
 
 /* ---- the server ---- */
@@ -47,6 +56,12 @@ static void answer(int fd, const struct fuse_in_header *in, int error, const voi
         perror("answer");
 }
 
+static void say(const char *what)
+{
+    puts(what);
+    fflush(stdout);
+}
+
 static struct fuse_attr attributes(uint64_t node)
 {
     return (struct fuse_attr){.ino = node,
@@ -54,6 +69,17 @@ static struct fuse_attr attributes(uint64_t node)
                               .nlink = 1,
                               .mode = node == ROOT ? S_IFDIR | 0755 : S_IFREG | 0644,
                               .blksize = 4096};
+}
+
+static void answer_lookup(int fd, const struct fuse_in_header *in, const char *name)
+{
+    uint64_t node = strcmp(name, "mute") == 0 ? MUTE_NODE : FILE_NODE;
+    struct fuse_entry_out entry = {.nodeid = node,
+                                   .entry_valid = FOR_EVER_S,
+                                   .attr_valid = FOR_EVER_S,
+                                   .attr = attributes(node)};
+
+    answer(fd, in, 0, &entry, sizeof(entry));
 }
 
 static void answer_read(int fd, const struct fuse_in_header *in)
@@ -72,10 +98,6 @@ static void serve_one(int fd, const struct fuse_in_header *in)
                                  .congestion_threshold = 1,
                                  .max_write = 4096};
     struct fuse_attr_out attr = {.attr_valid = FOR_EVER_S, .attr = attributes(in->nodeid)};
-    struct fuse_entry_out entry = {.nodeid = FILE_NODE,
-                                   .entry_valid = FOR_EVER_S,
-                                   .attr_valid = FOR_EVER_S,
-                                   .attr = attributes(FILE_NODE)};
     struct fuse_open_out opened = {.fh = 1};
 
     switch (in->opcode) {
@@ -86,7 +108,7 @@ static void serve_one(int fd, const struct fuse_in_header *in)
         answer(fd, in, 0, &attr, sizeof(attr));
         break;
     case FUSE_LOOKUP:
-        answer(fd, in, 0, &entry, sizeof(entry));
+        answer_lookup(fd, in, (const char *)(in + 1));
         break;
     case FUSE_OPEN:
         answer(fd, in, 0, &opened, sizeof(opened));
@@ -94,9 +116,14 @@ static void serve_one(int fd, const struct fuse_in_header *in)
     case FUSE_READ:
         answer_read(fd, in);
         break;
-    case FUSE_FLUSH:
     case FUSE_RELEASE:
         answer(fd, in, 0, NULL, 0);
+        break;
+    case FUSE_FLUSH:
+        if (in->nodeid == MUTE_NODE)
+            say("mute is to be closed");
+        else
+            answer(fd, in, 0, NULL, 0);
         break;
     case FUSE_FORGET:
     case FUSE_BATCH_FORGET:
@@ -125,8 +152,7 @@ static int serve(const char *folder)
         perror(folder);
         return 1;
     }
-    puts("mounted");
-    fflush(stdout);
+    say("mounted");
     while (read(fd, &request, sizeof(request)) > 0)
         serve_one(fd, &request.in);
     return 0;
@@ -154,7 +180,6 @@ static void *keep_mapping(void *unused)
     return NULL;
 }
 
-/* Starts the command, before there is anything that its parent could hold. */
 static pid_t start(char **command)
 {
     pid_t pid = fork();
@@ -167,11 +192,25 @@ static pid_t start(char **command)
     return pid;
 }
 
-static int hold(const char *path, bool maps, char **command)
+/* Starts the command, if there is one, before there is anything that its parent could hold. */
+static pid_t start_any(char **command)
 {
-    pid_t pid = command[0] ? start(command) : -1;
+    return command[0] ? start(command) : -1;
+}
+
+/* Ends with the command; never without one. */
+static int await(pid_t pid)
+{
     int status;
 
+    while (pid < 0)
+        pause();
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+static int hold(const char *path, bool maps, char **command)
+{
+    pid_t pid = start_any(command);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     void *page = fd < 0 ? MAP_FAILED : mmap(NULL, FILE_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
     pthread_t thread[2];
@@ -182,9 +221,22 @@ static int hold(const char *path, bool maps, char **command)
         perror(path);
         return 1;
     }
-    while (pid < 0)
-        pause();
-    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    return await(pid);
+}
+
+static int stall(const char *path, char **command)
+{
+    pid_t pid = start_any(command);
+    char word[16];
+
+    printf("%d\n", (int)getpid());
+    fflush(stdout);
+    if (open(path, O_RDONLY | O_CLOEXEC) >= 0) {
+        snprintf(word, sizeof(word), "%d", (int)pid);
+        execl("/proc/self/exe", "frozen", "await", word, NULL);
+    }
+    perror(path);
+    return 1;
 }
 
 int main(int argc, char **argv)
@@ -193,6 +245,10 @@ int main(int argc, char **argv)
         return serve(argv[2]);
     if (argc >= 3 && (strcmp(argv[1], "hold") == 0 || strcmp(argv[1], "fault") == 0))
         return hold(argv[2], strcmp(argv[1], "hold") == 0, argv + 3);
-    fputs("usage: frozen serve FOLDER | frozen hold|fault FILE [COMMAND..]\n", stderr);
+    if (argc >= 3 && strcmp(argv[1], "exec") == 0)
+        return stall(argv[2], argv + 3);
+    if (argc == 3 && strcmp(argv[1], "await") == 0)
+        return atoi(argv[2]) < 0 ? 0 : await((pid_t)atoi(argv[2]));
+    fputs("usage: frozen serve FOLDER | frozen hold|fault|exec FILE [COMMAND..]\n", stderr);
     return 2;
 }
