@@ -181,6 +181,13 @@ void counters_follow(struct counters *counters, struct counters_step *step,
             backends[i]->follow(counters->state[i], step->of[i], target);
 }
 
+void counters_prepare(struct counters *counters, struct counters_step *step, double elapsed_s)
+{
+    for (size_t i = 0; i < BACKENDS; i++)
+        if (step->attached[i] && backends[i]->prepare)
+            backends[i]->prepare(counters->state[i], step->of[i], elapsed_s);
+}
+
 void counters_read(struct counters *counters, struct counters_step *step,
                    const struct counters_target *target, struct counters_sample *sample,
                    struct by_node *by)

@@ -113,6 +113,10 @@ struct counters_backend {
     /* Its CPUs have just changed. May be NULL. */
     void (*follow)(void *state, void *step, const struct counters_target *target);
 
+    /* It is going to be read, among others: work may begin that another thread does. May be NULL.
+     */
+    void (*prepare)(void *state, void *step, double elapsed_s);
+
     /* Add what is known now by counters_set. 0, or -1 and err when nothing could be read. */
     int (*read)(void *state, void *step, const struct counters_target *target,
                 struct counters_sample *sample, struct berth_error *err);
@@ -173,6 +177,8 @@ struct counters_step *counters_attach(struct counters *counters,
                                       const struct counters_target *target);
 void counters_follow(struct counters *counters, struct counters_step *step,
                      const struct counters_target *target);
+/* Several steps are going to be read at once; this is said of all of them before. */
+void counters_prepare(struct counters *counters, struct counters_step *step, double elapsed_s);
 /* by: where sample->by_node is to be; NULL: it is not asked for. */
 void counters_read(struct counters *counters, struct counters_step *step,
                    const struct counters_target *target, struct counters_sample *sample,

@@ -325,6 +325,21 @@ static int find_processes(struct software *software, struct software_step *step,
     return 0;
 }
 
+/* Will it be time to read the processes? */
+static bool is_soon(const struct software_step *step, double elapsed_s)
+{
+    return !step->paired || elapsed_s >= step->next_pair_s;
+}
+
+static void software_prepare(void *state, void *arg, double elapsed_s)
+{
+    struct software *software = state;
+    struct software_step *step = arg;
+
+    if (is_soon(step, elapsed_s))
+        step_usage_prepare(&step->usage, &software->ways);
+}
+
 /* Is it time to read the processes? */
 static bool is_due(const struct software *software, struct software_step *step, double elapsed_s)
 {
@@ -517,6 +532,7 @@ const struct counters_backend counters_software = {
     .open = software_open,
     .close = software_close,
     .attach = software_attach,
+    .prepare = software_prepare,
     .read = software_read,
     .detach = software_detach,
     .locks = software_locks,

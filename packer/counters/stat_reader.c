@@ -157,16 +157,34 @@ static void close_all(struct stat_row *row, size_t n)
     }
 }
 
-/* Asks, and waits a moment for the answer. */
-static enum hands_state ask_now(struct stat_reader *reader, struct hands_work **ask, uint32_t user,
-                                struct stat_row *row, struct question *question)
+bool stat_reader_asks(const struct stat_reader *reader)
 {
-    enum hands_state state;
+    return reader->hands;
+}
 
-    *ask = hands_put(reader->hands, user, &reading, question);
-    if (!*ask)
-        return HANDS_REFUSED;
-    state = hands_await(reader->hands, *ask, reader->wait_s);
+void stat_reader_ask(struct stat_reader *reader, struct hands_work **ask, uint32_t user,
+                     struct stat_row *row, size_t n, size_t keep)
+{
+    struct question *question = ask_for(reader, row, n, keep);
+
+    *ask = question ? hands_put(reader->hands, user, &reading, question) : NULL;
+}
+
+/* What has become of what was asked before: whose answer is waited for, if it does. HANDS_DONE,
+ * too, where nothing was. */
+static enum hands_state see_left(struct stat_reader *reader, struct hands_work *ask, bool late)
+{
+    if (!ask)
+        return HANDS_DONE;
+    return late ? hands_await(reader->hands, ask, reader->wait_s) : hands_look(reader->hands, ask);
+}
+
+/* Waits a moment for the answer. */
+static enum hands_state take_now(struct stat_reader *reader, struct hands_work **ask,
+                                 struct stat_row *row)
+{
+    enum hands_state state = hands_await(reader->hands, *ask, reader->wait_s);
+
     if (state == HANDS_DONE) {
         answer(hands_take(reader->hands, *ask), row);
         *ask = NULL;
@@ -176,13 +194,26 @@ static enum hands_state ask_now(struct stat_reader *reader, struct hands_work **
     return state;
 }
 
+static enum hands_state read_recorded(const struct stat_reader *reader, struct stat_row *row,
+                                      size_t n, size_t keep)
+{
+    struct question *question = ask_for(reader, row, n, keep);
+
+    if (!question)
+        return HANDS_REFUSED;
+    read_all(question, NULL);
+    answer(question, row);
+    return HANDS_DONE;
+}
+
 enum hands_state stat_reader_read(struct stat_reader *reader, struct hands_work **ask,
                                   uint32_t user, struct stat_row *row, size_t n,
                                   const struct stat_how *how)
 {
-    enum hands_state left = *ask ? hands_look(reader->hands, *ask) : HANDS_DONE;
-    struct question *question;
+    enum hands_state left = see_left(reader, *ask, how->late);
 
+    if (!reader->hands)
+        return read_recorded(reader, row, n, how->keep);
     if (*ask && left == HANDS_DONE && how->late && take_late(reader, ask, row, n))
         return HANDS_DONE;
     if (left != HANDS_WAIT)
@@ -191,14 +222,8 @@ enum hands_state stat_reader_read(struct stat_reader *reader, struct hands_work 
         close_all(row, n);
         return left;
     }
-    question = ask_for(reader, row, n, how->keep);
-    if (!question)
-        return HANDS_REFUSED;
-    if (reader->hands)
-        return ask_now(reader, ask, user, row, question);
-    read_all(question, NULL);
-    answer(question, row);
-    return HANDS_DONE;
+    stat_reader_ask(reader, ask, user, row, n, how->keep);
+    return *ask ? take_now(reader, ask, row) : HANDS_REFUSED;
 }
 
 void stat_reader_drop(struct stat_reader *reader, struct hands_work **ask)

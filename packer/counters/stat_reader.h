@@ -37,8 +37,7 @@ void stat_reader_close(struct stat_reader *reader);
 
 struct stat_how {
     size_t keep; /* so many more descriptors at most stay open */
-    bool late; /* an answer that came after the moment does, too, if it is to the same question: it
-                  may be as old as the time before */
+    bool late;   /* the answer to what was asked before does, too, if that was the same question */
 };
 
 /* Reads row[n], processes of that user; where some have gone, the others are read after that was
@@ -49,6 +48,12 @@ struct stat_how {
 enum hands_state stat_reader_read(struct stat_reader *reader, struct hands_work **ask,
                                   uint32_t user, struct stat_row *row, size_t n,
                                   const struct stat_how *how);
+
+/* Asks in advance, as above, so that an answer is there by the time that it is read with `late`,
+ * and one thread answers many questions in a row. Of a recorded tree nobody can. */
+bool stat_reader_asks(const struct stat_reader *reader);
+void stat_reader_ask(struct stat_reader *reader, struct hands_work **ask, uint32_t user,
+                     struct stat_row *row, size_t n, size_t keep);
 
 /* Forgets the ask. */
 void stat_reader_drop(struct stat_reader *reader, struct hands_work **ask);

@@ -103,18 +103,41 @@ static size_t take(struct process_sums *tally, struct usage_ways *ways, bool fre
     return gone;
 }
 
-/* Reads them. How many have gone, or -1: nobody knows, and `read` says why. */
+static size_t may_keep(const struct usage_ways *ways)
+{
+    return ways->descriptors < ways->descriptors_max ? ways->descriptors_max - ways->descriptors
+                                                     : 0;
+}
+
+void step_usage_prepare(struct step_usage *usage, struct usage_ways *ways)
+{
+    size_t keep = may_keep(ways);
+    struct stat_row *row;
+
+    usage->prepared = false;
+    if (usage->read == HANDS_HUNG || usage->ask || !stat_reader_asks(ways->stats))
+        return;
+    row = calloc(usage->tally.n + 1, sizeof(*row));
+    if (!row)
+        return;
+    stat_reader_ask(ways->stats, &usage->ask, usage->user, row,
+                    fill(&usage->tally, ways, false, row), keep);
+    usage->prepared = usage->ask != NULL;
+    free(row);
+}
+
+/* Reads them. How many have gone, or -1: nobody knows, and `read` says why. What was asked earlier
+ * than just now does not do: a rate is between two times. */
 static long read_some(struct step_usage *usage, struct usage_ways *ways, bool fresh)
 {
     struct process_sums *tally = &usage->tally;
     struct stat_row *row = usage->read == HANDS_HUNG ? NULL : calloc(tally->n + 1, sizeof(*row));
-    struct stat_how how = {.late = false}; /* a rate is between two times */
+    struct stat_how how = {.keep = may_keep(ways), .late = usage->prepared};
     size_t gone = 0, n;
 
+    usage->prepared = false;
     if (!row)
         return -1;
-    if (ways->descriptors < ways->descriptors_max)
-        how.keep = ways->descriptors_max - ways->descriptors;
     n = fill(tally, ways, fresh, row);
     usage->read = stat_reader_read(ways->stats, &usage->ask, usage->user, row, n, &how);
     if (usage->read == HANDS_DONE) {

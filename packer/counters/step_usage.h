@@ -29,6 +29,7 @@ struct step_usage {
     uint32_t user;          /* on whose account a thread may hang */
     struct hands_work *ask; /* the thread's, that has not answered; NULL: none */
     enum hands_state read;  /* what has come of the last reading; after HANDS_HUNG there is none */
+    bool prepared;          /* it was asked just now */
     bool based;             /* counting has begun */
     bool run_delay_known, switches_known; /* by what was read last */
     double base[PROCESS_SUMS_COUNTS];     /* what there was when counting began */
@@ -39,6 +40,9 @@ struct step_usage {
 int step_usage_begin(struct step_usage *usage, struct usage_ways *ways, uint32_t user, pid_t *pid,
                      size_t n);
 void step_usage_end(struct step_usage *usage, struct usage_ways *ways);
+
+/* They are going to be read: a thread may begin. */
+void step_usage_prepare(struct step_usage *usage, struct usage_ways *ways);
 
 /* Read the processes that are known; those that have ended go. How many they were; -1: they could
  * not be read this time, and nothing has changed. */

@@ -258,6 +258,17 @@ static bool is_over(const struct step *step, double now_s)
     return step->counts && !step->counts->held && step->counts->due_s <= now_s + 0.001;
 }
 
+/* Those that are going to be read. */
+static void prepare(const struct packer *packer, double now_s)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    if (is_over(step, now_s) && step->counts->counters && !step->counts->unread)
+        counters_prepare(packer->state->counters, step->counts->counters,
+                         now_s - step->started_mono_s);
+}
+
 struct windows window_turn(const struct packer *packer)
 {
     struct windows windows = {.turn = ++packer->state->tally->turns};
@@ -266,6 +277,7 @@ struct windows window_turn(const struct packer *packer)
     bool read = false;
     struct step *step;
 
+    prepare(packer, now_s);
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (!is_over(step, now_s) || clock_s() - now_s > packer->world.turn_s)
