@@ -85,7 +85,7 @@ static void visit(pid_t tid, long task, const struct cpus *now, void *arg)
 static bool keep(const struct packer *packer, struct step *step, const struct look *look)
 {
     if (!step_movable(step) || care_moves(packer, step) ||
-        !bindings_leave(packer, step, look->tid, &look->to))
+        !care_leave_bound(packer, step, look->tid, &look->to))
         return false;
     journal_note(packer, step);
     pool_marker_update(packer, step->request.id.job);

@@ -216,29 +216,10 @@ static void take_over(struct step *step, struct enforce_masks *masks)
     step->body.masks = *masks;
 }
 
-/* Leaves the step, unless it has left already. Returns whether it has left now. */
-static bool leave(const struct packer *packer, struct step *step, const char *why)
-{
-    char reason[sizeof(step->enacted.reason)];
-
-    snprintf(reason, sizeof(reason), "left alone: %.300s", why);
-    return !step->enacted.away && step_leave(packer, step, STEP_LEFT, reason) == 0;
-}
-
-bool bindings_leave(const struct packer *packer, struct step *step, pid_t tid,
-                    const struct cpus *to)
-{
-    char text[CPUS_TEXT_MAX] = "?", why[128];
-
-    cpus_format(to, text, sizeof(text));
-    snprintf(why, sizeof(why), "its thread %d is bound to %.60s", (int)tid, text);
-    return leave(packer, step, why);
-}
-
 static bool leave_astray(const struct packer *packer, struct step *step,
                          const struct reading *reading)
 {
-    return bindings_leave(packer, step, reading->astray, &reading->astray_to);
+    return care_leave_bound(packer, step, reading->astray, &reading->astray_to);
 }
 
 bool bindings_read(const struct packer *packer, struct step *step)
@@ -254,7 +235,7 @@ bool bindings_read(const struct packer *packer, struct step *step)
     rc = enforce_each_mask(packer->world.enforce, &step->body, BINDINGS_THREADS, visit, &reading);
     if (rc == 1 && step->body.ranks) {
         enforce_masks_free(&reading.masks);
-        return !leave(packer, step, too_many);
+        return !care_leave(packer, step, too_many);
     }
     step->body.wide = rc == 0 && !reading.no_memory;
     if (!step->body.wide)
@@ -325,12 +306,12 @@ static bool narrow(const struct packer *packer, struct step *step)
     int rc;
 
     if (step->body.ranks)
-        return leave(packer, step, too_many);
+        return care_leave(packer, step, too_many);
     step->body.wide = false;
     rc = packer->world.enforce->way->apply(packer->world.enforce, &step->body, &err);
     if (rc == 1)
         packer_wake(packer, 0);
-    return rc < 0 && leave(packer, step, err.text);
+    return rc < 0 && care_leave(packer, step, err.text);
 }
 
 /* The same of a step that is looked at. */
@@ -353,7 +334,7 @@ static bool look(const struct packer *packer, struct step *step)
     if (reading.astray)
         return leave_astray(packer, step, &reading);
     return step->enacted.undone >= BINDINGS_UNDONE &&
-           leave(packer, step, "it undoes its binding again and again");
+           care_leave(packer, step, "it undoes its binding again and again");
 }
 
 /* The number of the window that is under way. */

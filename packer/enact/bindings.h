@@ -39,9 +39,4 @@ bool bindings_turn(const struct packer *packer);
 /* Seconds until the next look, or < 0: none. */
 double bindings_due(const struct packer *packer);
 
-/* Leaves the step, whose thread its program has bound to these CPUs, unless it has left already.
- * Returns whether it has left now. */
-bool bindings_leave(const struct packer *packer, struct step *step, pid_t tid,
-                    const struct cpus *to);
-
 #endif

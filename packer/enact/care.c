@@ -172,6 +172,24 @@ void care_disown(const struct packer *packer, struct step *step)
     step->enacted.away = false;
 }
 
+bool care_leave(const struct packer *packer, struct step *step, const char *why)
+{
+    char reason[sizeof(step->enacted.reason)];
+
+    snprintf(reason, sizeof(reason), "left alone: %.300s", why);
+    return !step->enacted.away && step_leave(packer, step, STEP_LEFT, reason) == 0;
+}
+
+bool care_leave_bound(const struct packer *packer, struct step *step, pid_t tid,
+                      const struct cpus *to)
+{
+    char text[CPUS_TEXT_MAX] = "?", why[128];
+
+    cpus_format(to, text, sizeof(text));
+    snprintf(why, sizeof(why), "its thread %d is bound to %.60s", (int)tid, text);
+    return care_leave(packer, step, why);
+}
+
 /* ---- the stage ---- */
 
 static void decide(const struct packer *packer, struct step *step)

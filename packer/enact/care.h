@@ -35,4 +35,10 @@ int step_leave(const struct packer *packer, struct step *step, enum step_state s
  * another one. */
 void care_disown(const struct packer *packer, struct step *step);
 
+/* Leaves the step, unless it has left already, for a reason; or as its program has bound a thread
+ * of it to these CPUs. Returns whether it has left now. */
+bool care_leave(const struct packer *packer, struct step *step, const char *why);
+bool care_leave_bound(const struct packer *packer, struct step *step, pid_t tid,
+                      const struct cpus *to);
+
 #endif
