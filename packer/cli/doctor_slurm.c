@@ -18,8 +18,8 @@
 
 #define INCLUDE_DEPTH 4
 
-/* Reads a value of a file of Slurm's; "" where it is not there or cannot be read. Returns whether it
- * is there. */
+/* Reads a value of a file of Slurm's; "" where it is not there or cannot be read. Returns whether
+ * it is there. */
 static bool find_value(const char *conf, const char *key, char *value, size_t size)
 {
     value[0] = '\0';

@@ -57,8 +57,8 @@ void observe_step(const struct packer *packer, struct step *step)
 
     if (step->state == STEP_ENDED || use->hung || !(row = ask_for(packer->world.enforce, step, &n)))
         return;
-    state = stat_reader_read(counters_stats(packer->state->counters), &use->ask, step->request.uid, row, n,
-                             &how);
+    state = stat_reader_read(counters_stats(packer->state->counters), &use->ask, step->request.uid,
+                             row, n, &how);
     if (state == HANDS_DONE)
         take_times(use, row, n);
     use->hung = state == HANDS_HUNG;
