@@ -112,3 +112,28 @@ void bench_meters(const char *folder, double s)
     put_zone(folder, "intel-rapl:1:0", "dram\n", 1e6 + s * 20e6);
     put_zone(folder, "intel-rapl:2", "psys\n", 1e6 + s * 500e6);
 }
+
+static void write_memory_node(FILE *file, unsigned node, unsigned cores)
+{
+    fprintf(file, "%s{\"node\":%u,\"cpus\":\"%u-%u\",\"cores\":%u,\"local_gbps\":[0",
+            node ? "," : "", node, node * cores, (node + 1) * cores - 1, cores);
+    for (unsigned i = 1; i <= cores; i++)
+        fprintf(file, ",%u", i < cores / 2 ? i : cores / 2);
+    fputs("]}", file);
+}
+
+void bench_machine(const char *folder, unsigned nodes, unsigned cores)
+{
+    char path[BENCH_FOLDER_MAX + 16];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/machine.json", folder);
+    file = fopen(path, "w");
+    if (!file)
+        bench_die(path, strerror(errno));
+    fputs("{\"version\":1,\"source\":\"made up\",\"runs\":1,\"nodes\":[", file);
+    for (unsigned i = 0; i < nodes; i++)
+        write_memory_node(file, i, cores);
+    fputs("]}\n", file);
+    fclose(file);
+}

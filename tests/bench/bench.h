@@ -36,4 +36,8 @@ void bench_start(struct packer *packer, uint32_t job, const char *tag);
  * so many seconds. */
 void bench_meters(const char *folder, double s);
 
+/* Writes the folder's machine.json, the machine profile of so many memory nodes with so many cores
+ * each, of which half saturate their memory. */
+void bench_machine(const char *folder, unsigned nodes, unsigned cores);
+
 #endif

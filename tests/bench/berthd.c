@@ -24,10 +24,22 @@
 
 static struct sockaddr_un address = {.sun_family = AF_UNIX};
 static char program[PATH_MAX] = "./berthd";
+static bool ledger = true;
+static const char *topology = "package:2 l3:12 core:8 pu:1";
 
 void bench_berthd_of(const char *build)
 {
     snprintf(program, sizeof(program), "%.4000s/berthd", build);
+}
+
+void bench_berthd_ledger(bool on)
+{
+    ledger = on;
+}
+
+void bench_berthd_topology(const char *synthetic)
+{
+    topology = synthetic;
 }
 
 static void write_conf(const char *path, const char *folder, const char *more)
@@ -37,13 +49,13 @@ static void write_conf(const char *path, const char *folder, const char *more)
 
     if (!file)
         bench_die(path, strerror(errno));
-    if (asprintf(
-            &lines,
-            "socket = %s\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
-            "machine_profile = %s/machine.json\n"
-            "topology = package:2 l3:12 core:8 pu:1\nenforcement = dryrun\n"
-            "log_level = warn\nledger = sqlite:%s/ledger.db\nledger_queue = %s/ledger.queue\n%s",
-            address.sun_path, folder, folder, folder, folder, folder, more) < 0 ||
+    if (asprintf(&lines,
+                 "socket = %s\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
+                 "machine_profile = %s/machine.json\n"
+                 "topology = %s\nenforcement = dryrun\n"
+                 "log_level = warn\nledger = %s%s%s\nledger_queue = %s/ledger.queue\n%s",
+                 address.sun_path, folder, folder, folder, topology, ledger ? "sqlite:" : "off",
+                 ledger ? folder : "", ledger ? "/ledger.db" : "", folder, more) < 0 ||
         known_lines(program, lines, file) < 0)
         bench_die(program, strerror(errno));
     free(lines);
@@ -130,27 +142,57 @@ double bench_register(uint32_t job, const char *tag, pid_t pid)
     return bench_register_throttled(job, tag, pid, WIRE_THROTTLE_OFF);
 }
 
+/* The registration of a job's step 0, less its tasks and cores. */
+static struct wire_request registration(uint32_t job, const char *tag)
+{
+    struct wire_request request = {.op = WIRE_OP_REGISTER};
+    struct wire_register *reg = &request.reg;
+
+    reg->id.job = job;
+    reg->cpus_per_task = 1;
+    wire_options_init(&reg->options);
+    reg->options.mode = WIRE_MODE_AUTO;
+    snprintf(reg->options.tag, sizeof(reg->options.tag), "%s", tag);
+    snprintf(reg->node, sizeof(reg->node), "bench");
+    reg->exe = "/usr/bin/solver";
+    return request;
+}
+
 double bench_register_throttled(uint32_t job, const char *tag, pid_t pid,
                                 enum wire_throttle throttle)
 {
     struct wire_task task = {.id = 0, .pid = pid};
-    struct wire_request request = {.op = WIRE_OP_REGISTER};
+    struct wire_request request = registration(job, tag);
     struct wire_register *reg = &request.reg;
     char core[16];
 
-    reg->id.job = job;
-    reg->cpus_per_task = 1;
     reg->ntasks = 1;
     reg->task = &task;
-    wire_options_init(&reg->options);
-    reg->options.mode = WIRE_MODE_AUTO;
     reg->options.throttle = throttle;
-    snprintf(reg->options.tag, sizeof(reg->options.tag), "%s", tag);
-    snprintf(reg->node, sizeof(reg->node), "bench");
     snprintf(core, sizeof(core), "%u", job % BENCH_CORES);
-    reg->exe = "/usr/bin/solver";
     reg->job_cores = reg->step_cores = core;
     return bench_ask(&request);
+}
+
+double bench_register_whole(uint32_t job, const char *tag, const pid_t *pid, size_t n)
+{
+    struct wire_task *task = calloc(n, sizeof(*task));
+    struct wire_request request = registration(job, tag);
+    struct wire_register *reg = &request.reg;
+    char cores[32];
+    double us;
+
+    if (!task)
+        bench_die("registration", strerror(errno));
+    for (size_t i = 0; i < n; i++)
+        task[i] = (struct wire_task){.id = (uint32_t)i, .pid = pid[i]};
+    reg->ntasks = n;
+    reg->task = task;
+    snprintf(cores, sizeof(cores), "0-%zu", n - 1);
+    reg->job_cores = reg->step_cores = cores;
+    us = bench_ask(&request);
+    free(task);
+    return us;
 }
 
 /* ---- what it costs ---- */

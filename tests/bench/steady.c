@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* steady [STEPS [SECONDS [KIND [BUILD]]]] - what berthd costs while nothing happens: the CPU time of
- * all its threads with STEPS (200) steps on a node of 192 cores and 24 caches, over SECONDS (20), of
- * all that runs by itself with berth.conf as it is: counting, classes, re-placement, the bill of
- * five meters, the ledger's thread, sweeps. Run in the build folder, or with BUILD, that of a
- * berthd which may be of another tree.
+/* steady [STEPS [SECONDS [KIND [BUILD]]]] - what berthd costs while nothing happens: the CPU time
+ * of all its threads with STEPS (200) steps on a node of 192 cores and 24 caches, over SECONDS
+ * (20), of all that runs by itself with berth.conf as it is: counting, classes, re-placement, the
+ * bill of five meters, the ledger's thread, sweeps. Run in the build folder, or with BUILD, that of
+ * a berthd which may be of another tree.
  *
  * KIND replay: the counters of 40 programs, from a recording with 3 % noise; steps stand on cores
  * of their own and have no processes, so there are no sweeps. processes: each step is a process of
@@ -62,26 +62,6 @@ static void write_recording(const char *path)
             missed += now * misses * 1e-6 * (1 + NOISE * (2 * drand48() - 1));
         }
     }
-    fclose(file);
-}
-
-/* One node, whose memory half of the cores saturate. */
-static void write_machine(void)
-{
-    char path[BENCH_FOLDER_MAX + 16];
-    FILE *file;
-
-    snprintf(path, sizeof(path), "%s/machine.json", folder);
-    file = fopen(path, "w");
-    if (!file)
-        bench_die(path, strerror(errno));
-    fprintf(file,
-            "{\"version\":1,\"source\":\"made up\",\"runs\":1,\"nodes\":[{\"node\":0,"
-            "\"cpus\":\"0-%d\",\"cores\":%d,\"local_gbps\":[0",
-            BENCH_CORES - 1, BENCH_CORES);
-    for (int i = 1; i <= BENCH_CORES; i++)
-        fprintf(file, ",%d", i < BENCH_CORES / 2 ? i : BENCH_CORES / 2);
-    fprintf(file, "]}]}\n");
     fclose(file);
 }
 
@@ -150,7 +130,7 @@ static void run(const char *kind, long steps, double s)
         bench_die("start", strerror(errno));
     bench_meters(folder, 0);
     if (throttle)
-        write_machine();
+        bench_machine(folder, 1, BENCH_CORES);
     snprintf(more, sizeof(more), "energy_root = %s\n%s%s%s%s", folder,
              replay ? "sweep = 3600s\ncounters_replay = " : "", replay ? folder : "",
              replay ? "/samples.csv\n" : "",
