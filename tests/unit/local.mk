@@ -51,6 +51,8 @@ unit_programs = \
 	tests/unit/base/test_text \
 	tests/unit/base/test_worker \
 	tests/unit/bench/test_day_sim \
+	tests/unit/bench/test_silence_sim \
+	tests/unit/bench/test_silence_watch \
 	tests/unit/bill/test_bill \
 	tests/unit/blackboard/test_blackboard \
 	tests/unit/board/test_board \
@@ -330,6 +332,7 @@ check_PROGRAMS += $(unit_programs)
 unit_scripts = \
 	tests/unit/daemon/test_berthd.sh \
 	tests/unit/bench/test_compare_table.sh \
+	tests/unit/bench/test_silence.sh \
 	tests/unit/daemon/test_day.sh \
 	tests/unit/cli/calibrate/test_adapt.sh \
 	tests/unit/cli/calibrate/test_calibrate.sh \
@@ -371,6 +374,10 @@ EXTRA_DIST += tests/check-layers tests/test-layers tests/check-writers tests/tes
 
 # What a test takes from elsewhere.
 tests_unit_bench_test_day_sim_SOURCES = tests/unit/bench/test_day_sim.c tests/bench/day_sim.c tests/bench/day_best.c tests/bench/day_truth.c
+tests_unit_bench_test_silence_sim_SOURCES = tests/unit/bench/test_silence_sim.c tests/bench/silence_sim.c tests/bench/silence_train.c
+tests_unit_bench_test_silence_sim_LDADD = libbench.la $(LDADD)
+tests_unit_bench_test_silence_watch_SOURCES = tests/unit/bench/test_silence_watch.c tests/bench/silence_train.c tests/bench/silence_watch.c
+tests_unit_bench_test_silence_watch_LDADD = libbench.la $(LDADD)
 tests_unit_models_numa_test_no_memory_SOURCES = tests/unit/models/numa/test_no_memory.c tests/bench/numa_random.c
 tests_unit_models_numa_test_nucore_SOURCES = tests/unit/models/numa/test_nucore.c tests/bench/numa_paper.c tests/bench/numa_random.c
 tests_unit_models_numa_test_numem_SOURCES = tests/unit/models/numa/test_numem.c tests/bench/numa_paper.c tests/bench/numa_random.c
