@@ -21,6 +21,10 @@ rss.after|RSS, after 10,000 steps|KiB|less|exact|memory
 deciding|deciding round, 200 steps, CPU|ms|less|chance|deciding
 rates|round of new rates, 200 steps, CPU|ms|less|chance|deciding
 steady|a steady second, 200 steps, CPU|ms|less|chance|steady
+silence|lost by a program of 1,000 nodes, 5 ms|%|less|chance|silence
+silence.together|lost by it, all nodes together|%|less|chance|silence
+silence.wakes|wakes a second, a step of 64 has the node|-|less|chance|silence
+silence.worst|worst burst of these|ms|less|chance|silence
 start|start of berthd|ms|less|chance|start
 launch|launch of a plain step, real Slurm|ms|less|chance|launch
 step_cpu|CPU of berthd a step, real Slurm|ms|less|chance|launch
@@ -47,6 +51,7 @@ register|12|turns
 deciding|10|turns
 start|9|turns
 steady|8|together
+silence|7|together
 launch|8|own
 nucore|7|turns
 report100k|7|turns
@@ -63,6 +68,16 @@ measure_memory() { "$head_build/tests/bench/drive" memory "$build" 10000; }
 
 measure_steady() {
     "$head_build/tests/bench/steady" 200 5 replay "$build" | sed -nE 's/.*: ([0-9.]+) ms of CPU time a second.*/steady \1/p'
+}
+
+# Of no burst at all the worst takes no time.
+measure_silence() {
+    local row='"iteration_ms":5\.0,"nodes":1000,"together"' seen=$scratch/silence.$1
+    "$head_build/tests/bench/silence" --build "$build" --only step.64x1 --seconds 7 --settle 4 --detours 0 --json >"$seen" || return 1
+    sed -nE "s/.*$row:false,\"longer\":([0-9.]+).*/silence \1/p" "$seen" | awk '{ print $1, 100 * ($2 - 1) }'
+    sed -nE "s/.*$row:true,\"longer\":([0-9.]+).*/silence.together \1/p" "$seen" | awk '{ print $1, 100 * ($2 - 1) }'
+    sed -nE 's/.*"all":\{[^}]*"wakes_a_second":([0-9.e-]+).*/silence.wakes \1/p' "$seen"
+    sed -nE 's/.*"all":\{[^}]*"worst_ms":([0-9.e-]+|null).*/silence.worst \1/p' "$seen" | sed 's/null$/0/'
 }
 
 # ---- through Slurm ----
