@@ -162,7 +162,7 @@ static int look_recorded(const struct rootfs *root, pid_t pid, struct process_lo
     if (process_stat_get(root, pid, &stat) < 0)
         return -1;
     *look = (struct process_look){.parent = stat.parent,
-                                  .started = stat.started,
+                                  .started = stat.started ? stat.started : 1, /* as ticks() */
                                   .exiting = stat.exiting,
                                   .threads = (size_t)stat.threads + (stat.zombie ? 1 : 0)};
     return 0;
