@@ -226,6 +226,28 @@ enum hands_state stat_reader_read(struct stat_reader *reader, struct hands_work 
     return *ask ? take_now(reader, ask, row) : HANDS_REFUSED;
 }
 
+enum hands_state stat_reader_take(struct stat_reader *reader, struct hands_work **ask,
+                                  struct stat_row **row, size_t *n)
+{
+    enum hands_state state = hands_look(reader->hands, *ask);
+    struct question *question;
+
+    if (state != HANDS_DONE && state != HANDS_WAIT)
+        stat_reader_drop(reader, ask);
+    if (state != HANDS_DONE)
+        return state;
+    question = hands_take(reader->hands, *ask);
+    *ask = NULL;
+    *n = question->n;
+    *row = calloc(*n + 1, sizeof(**row));
+    if (*row) {
+        answer(question, *row);
+        return HANDS_DONE;
+    }
+    release(question);
+    return HANDS_REFUSED;
+}
+
 void stat_reader_drop(struct stat_reader *reader, struct hands_work **ask)
 {
     if (*ask)

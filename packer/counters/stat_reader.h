@@ -55,6 +55,11 @@ bool stat_reader_asks(const struct stat_reader *reader);
 void stat_reader_ask(struct stat_reader *reader, struct hands_work **ask, uint32_t user,
                      struct stat_row *row, size_t n, size_t keep);
 
+/* Takes the answer to what was asked before, without waiting: HANDS_DONE, and *row with *n rows,
+ * which the caller frees; else as stat_reader_read(). There is an ask. */
+enum hands_state stat_reader_take(struct stat_reader *reader, struct hands_work **ask,
+                                  struct stat_row **row, size_t *n);
+
 /* Forgets the ask. */
 void stat_reader_drop(struct stat_reader *reader, struct hands_work **ask);
 

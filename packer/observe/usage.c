@@ -65,6 +65,44 @@ void observe_step(const struct packer *packer, struct step *step)
     free(row);
 }
 
+/* Takes in what was asked the last time, if it is there. */
+static void take_asked(struct stat_reader *reader, struct step_use *use)
+{
+    enum hands_state state;
+    struct stat_row *row;
+    size_t n;
+
+    if (!use->ask)
+        return;
+    state = stat_reader_take(reader, &use->ask, &row, &n);
+    use->hung = state == HANDS_HUNG;
+    if (state != HANDS_DONE)
+        return;
+    take_times(use, row, n);
+    free(row);
+}
+
+/* Nobody waits for a sum: it is taken when the next one is asked for. A recorded tree is read at
+ * once. */
+static void observe_later(const struct packer *packer, struct step *step)
+{
+    struct stat_reader *reader = counters_stats(packer->state->counters);
+    struct step_use *use = &step->use;
+    struct stat_row *row;
+    size_t n;
+
+    if (!stat_reader_asks(reader)) {
+        observe_step(packer, step);
+        return;
+    }
+    take_asked(reader, use);
+    if (step->state == STEP_ENDED || use->ask || use->hung ||
+        !(row = ask_for(packer->world.enforce, step, &n)))
+        return;
+    stat_reader_ask(reader, &use->ask, step->request.uid, row, n, 0);
+    free(row);
+}
+
 void observe_begin(const struct packer *packer, struct step *step)
 {
     step->use.next_s = clock_s() + EVERY_S;
@@ -107,7 +145,7 @@ static void read_processes(const struct packer *packer, struct step *step)
 {
     double began_s = clock_s(), now_s;
 
-    observe_step(packer, step);
+    observe_later(packer, step);
     now_s = clock_s();
     step->use.next_s =
         now_s + fmax(EVERY_S, COST * (now_s - began_s) * (double)packer->steps->nlive);
