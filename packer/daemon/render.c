@@ -22,6 +22,7 @@
 #include "packer/size/size.h"
 #include "packer/size/traffic.h"
 #include "packer/steps/strangers.h"
+#include "packer/system/process_look.h"
 
 /* How many live steps are on each rung: {"stack distances": 2, ..}. */
 static struct json_object *render_rungs(const struct packer *packer)
@@ -410,7 +411,8 @@ static struct json_object *render_enforce(const struct packer *packer, const str
 static const struct cpus *rank_cpus(const struct step *step, const struct step_rank *rank)
 {
     for (size_t i = 0; step->body.ranks && i < step->body.ntasks; i++)
-        if (step->body.task[i].pid == rank->pid && step->body.task[i].started == rank->started)
+        if (step->body.task[i].pid == rank->pid &&
+            process_same(step->body.task[i].started, rank->started))
             return &step->body.task[i].cpus;
     return &rank->cpus;
 }
