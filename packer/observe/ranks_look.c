@@ -76,20 +76,14 @@ static bool carries(const char *exe)
  * False: it has gone. */
 static bool read_allowed(const struct rootfs *root, pid_t pid, struct cpus *cpus)
 {
-    static const char field[] = "\nCpus_allowed_list:\t";
-    char path[64], *text, *at;
-    bool read = false;
+    const char *list;
+    char *text;
+    bool read;
 
     if (rootfs_is_machine(root))
         return enforce_get_affinity(pid, cpus) == 0;
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    text = rootfs_read(root, path);
-    at = text ? strstr(text, field) : NULL;
-    if (at) {
-        at += sizeof(field) - 1;
-        at[strcspn(at, "\n")] = '\0';
-        read = cpus_parse(cpus, at) == 0;
-    }
+    list = process_status_line(root, pid, "\nCpus_allowed_list:\t", &text);
+    read = list && cpus_parse(cpus, list) == 0;
     free(text);
     return read;
 }

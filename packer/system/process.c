@@ -107,26 +107,36 @@ int process_stat_get(const struct rootfs *root, pid_t pid, struct process_stat *
     return rc;
 }
 
-/* Reads a line of /proc/PID/status, from the colon on. The caller frees *text, also when it fails.
- */
-static const char *status_line(const struct rootfs *root, pid_t pid, const char *key, char **text)
+char *process_status(const struct rootfs *root, pid_t pid)
 {
-    char path[64], *at;
+    char path[64];
 
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    *text = rootfs_read(root, path);
-    at = *text ? strstr(*text, key) : NULL; /* a newline in a name is escaped there */
-    if (!at)
-        return NULL;
-    at += strlen(key);
-    at[strcspn(at, "\n")] = '\0';
+    return rootfs_read(root, path);
+}
+
+char *process_status_value(char *text, const char *key)
+{
+    char *at = text ? strstr(text, key) : NULL; /* a newline in a name is escaped there */
+
+    return at ? at + strlen(key) : NULL;
+}
+
+const char *process_status_line(const struct rootfs *root, pid_t pid, const char *key, char **text)
+{
+    char *at;
+
+    *text = process_status(root, pid);
+    at = process_status_value(*text, key);
+    if (at)
+        at[strcspn(at, "\n")] = '\0';
     return at;
 }
 
 long process_uid(const struct rootfs *root, pid_t pid)
 {
     char *text;
-    const char *line = status_line(root, pid, "\nUid:", &text);
+    const char *line = process_status_line(root, pid, "\nUid:", &text);
     long uid = line ? strtol(line, NULL, 10) : -1;
 
     free(text);
@@ -136,7 +146,7 @@ long process_uid(const struct rootfs *root, pid_t pid)
 pid_t process_inner_pid(const struct rootfs *root, pid_t pid)
 {
     char *text;
-    const char *line = status_line(root, pid, "\nNSpid:", &text), *last;
+    const char *line = process_status_line(root, pid, "\nNSpid:", &text), *last;
     long inner = line ? 0 : text ? pid : 0; /* a kernel without namespaces */
 
     last = line ? strrchr(line, '\t') : NULL;
@@ -187,8 +197,8 @@ static void add_status(const char *text, struct process_waits *waits)
     waits->switches_known = true;
 }
 
-/* A file of a thread, or NULL; free it. */
-static char *read_thread(const struct rootfs *root, pid_t pid, const char *thread, const char *file)
+char *process_thread_file(const struct rootfs *root, pid_t pid, const char *thread,
+                          const char *file)
 {
     char path[NAME_MAX + 64];
 
@@ -206,11 +216,11 @@ int process_waits_read(const struct rootfs *root, pid_t pid, struct process_wait
     if (!thread)
         return -1;
     for (size_t i = 0; thread[i]; i++) {
-        text = read_thread(root, pid, thread[i], "schedstat");
+        text = process_thread_file(root, pid, thread[i], "schedstat");
         if (text)
             add_schedstat(text, waits);
         free(text);
-        text = read_thread(root, pid, thread[i], "status");
+        text = process_thread_file(root, pid, thread[i], "status");
         if (text)
             add_status(text, waits);
         free(text);

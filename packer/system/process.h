@@ -41,6 +41,20 @@ int process_stat_read(int fd, struct process_stat *stat);
 /* Reads it once. 0, or -1 with errno: there is no such process. */
 int process_stat_get(const struct rootfs *root, pid_t pid, struct process_stat *stat);
 
+/* Reads /proc/PID/status, or a file of a thread, which the caller frees; NULL with errno: there is
+ * no such process or thread. */
+char *process_status(const struct rootfs *root, pid_t pid);
+char *process_thread_file(const struct rootfs *root, pid_t pid, const char *thread,
+                          const char *file);
+
+/* Returns what stands behind a key ("\nUid:") in a status, to its end; NULL where there is none, or
+ * text is NULL. */
+char *process_status_value(char *text, const char *key);
+
+/* Reads one line of a process's status, from behind the key on. NULL: it is not there. The caller
+ * frees *text, also when it fails. */
+const char *process_status_line(const struct rootfs *root, pid_t pid, const char *key, char **text);
+
 /* Returns the user who started it (its real uid, which a program's set-user-id bit does not
  * change), or -1 with errno. */
 long process_uid(const struct rootfs *root, pid_t pid);

@@ -118,33 +118,23 @@ static uint64_t started_pidfd(pid_t tid)
     return started;
 }
 
-/* Reads /proc/PID/status, which the caller frees. NULL with errno: there is no such process. */
-static char *read_status(const struct rootfs *root, pid_t pid)
+/* 0 where the key is not there. */
+static unsigned long status_number(char *text, const char *key)
 {
-    char path[64];
+    const char *value = process_status_value(text, key);
 
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    return rootfs_read(root, path);
-}
-
-/* The text behind a key, whose newline keeps it from the process's name, where that is escaped. ""
- * where there is none. */
-static const char *behind(const char *text, const char *key)
-{
-    const char *at = strstr(text, key);
-
-    return at ? at + strlen(key) : "";
+    return value ? strtoul(value, NULL, 10) : 0;
 }
 
 int process_look_status(const struct rootfs *root, pid_t pid, struct process_look *look)
 {
-    char *text = read_status(root, pid);
+    char *text = process_status(root, pid);
 
     if (!text)
         return -1;
-    look->parent = (pid_t)strtol(behind(text, "\nPPid:\t"), NULL, 10);
-    look->threads = strtoul(behind(text, "\nThreads:\t"), NULL, 10);
-    look->exiting = *behind(text, "\nVmSize:") == '\0';
+    look->parent = (pid_t)status_number(text, "\nPPid:\t");
+    look->threads = status_number(text, "\nThreads:\t");
+    look->exiting = !process_status_value(text, "\nVmSize:");
     free(text);
     look->started = started_pidfd(pid);
     if (look->started)
@@ -238,14 +228,16 @@ bool process_began_by(uint64_t started, double at_s)
 bool process_stopped(const struct rootfs *root, pid_t pid)
 {
     struct process_stat stat;
-    char *text, state;
+    const char *state;
+    char *text;
+    bool stopped;
 
     if (!rootfs_is_machine(root))
         return process_stat_get(root, pid, &stat) == 0 && stat.stopped;
-    text = read_status(root, pid);
-    state = text ? *behind(text, "\nState:\t") : '\0';
+    state = process_status_line(root, pid, "\nState:\t", &text);
+    stopped = state && (*state == 'T' || *state == 't');
     free(text);
-    return state == 'T' || state == 't';
+    return stopped;
 }
 
 /* ---- CPU time ---- */

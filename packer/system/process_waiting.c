@@ -5,7 +5,6 @@
  * everything else has gone. */
 #include "packer/system/process_waiting.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,49 +25,36 @@ static void open_hands(void)
     hands = hands_open("read wchan", &limits);
 }
 
-/* Calls `waits` with each thread until one does. */
-static bool any_thread(const struct rootfs *root, pid_t pid,
-                       bool (*waits)(const struct rootfs *root, const char *folder))
+/* Calls `waits` with a file of each thread until one does. */
+static bool any_thread(const struct rootfs *root, pid_t pid, const char *file,
+                       bool (*waits)(char *text))
 {
-    char path[64], folder[NAME_MAX + 64], **thread;
+    char path[64], **thread;
     bool any = false;
 
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     thread = rootfs_list(root, path);
     for (size_t i = 0; !any && thread && thread[i]; i++) {
-        snprintf(folder, sizeof(folder), "%s/%s", path, thread[i]);
-        any = waits(root, folder);
+        char *text = process_thread_file(root, pid, thread[i], file);
+
+        any = text && waits(text);
+        free(text);
     }
     rootfs_list_free(thread);
     return any;
 }
 
-static char *read_file(const struct rootfs *root, const char *folder, const char *name)
-{
-    char path[2 * NAME_MAX];
-
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    return rootfs_read(root, path);
-}
-
 /* For a disk, or for a lock. */
-static bool waits_by_state(const struct rootfs *root, const char *folder)
+static bool waits_by_status(char *status)
 {
-    static const char key[] = "\nState:\t"; /* a newline in a name is escaped there */
-    char *text = read_file(root, folder, "status"), *at = text ? strstr(text, key) : NULL;
-    bool waits = at && at[sizeof(key) - 1] == 'D';
+    const char *state = process_status_value(status, "\nState:\t");
 
-    free(text);
-    return waits;
+    return state && *state == 'D';
 }
 
-static bool waits_for_fuse(const struct rootfs *root, const char *folder)
+static bool waits_for_fuse(char *wchan)
 {
-    char *at = read_file(root, folder, "wchan");
-    bool waits = at && (strstr(at, "fuse") || strcmp(at, "request_wait_answer") == 0);
-
-    free(at);
-    return waits;
+    return strstr(wchan, "fuse") || strcmp(wchan, "request_wait_answer") == 0;
 }
 
 /* ---- by a thread ---- */
@@ -84,7 +70,7 @@ static void look(void *arg, struct hands_hand *hand)
     struct question *question = arg;
 
     (void)hand;
-    question->waits = any_thread(&question->root, question->pid, waits_for_fuse);
+    question->waits = any_thread(&question->root, question->pid, "wchan", waits_for_fuse);
 }
 
 static bool ask(const struct rootfs *root, pid_t pid)
@@ -116,7 +102,8 @@ static bool ask(const struct rootfs *root, pid_t pid)
 
 bool process_waiting(const struct rootfs *root, pid_t pid)
 {
-    if (any_thread(root, pid, waits_by_state))
+    if (any_thread(root, pid, "status", waits_by_status))
         return true;
-    return rootfs_is_machine(root) ? ask(root, pid) : any_thread(root, pid, waits_for_fuse);
+    return rootfs_is_machine(root) ? ask(root, pid)
+                                   : any_thread(root, pid, "wchan", waits_for_fuse);
 }
