@@ -34,7 +34,16 @@ static void take_times(struct step_use *use, const struct stat_row *row, size_t 
     use->system_s = system_ns / 1e9;
 }
 
-static struct stat_row *ask_for(struct enforce *enforce, const struct step *step, size_t *n)
+/* Takes in what has become of an ask: its rows, where they are there. */
+static void take_answer(struct step_use *use, enum hands_state state, const struct stat_row *row,
+                        size_t n)
+{
+    use->hung = state == HANDS_HUNG;
+    if (state == HANDS_DONE)
+        take_times(use, row, n);
+}
+
+static struct stat_row *rows_of(struct enforce *enforce, const struct step *step, size_t *n)
 {
     struct stat_row *row = NULL;
     pid_t *pid = NULL;
@@ -55,30 +64,22 @@ void observe_step(const struct packer *packer, struct step *step)
     enum hands_state state;
     size_t n;
 
-    if (step->state == STEP_ENDED || use->hung || !(row = ask_for(packer->world.enforce, step, &n)))
+    if (step->state == STEP_ENDED || use->hung || !(row = rows_of(packer->world.enforce, step, &n)))
         return;
     state = stat_reader_read(counters_stats(packer->state->counters), &use->ask, step->request.uid,
                              row, n, &how);
-    if (state == HANDS_DONE)
-        take_times(use, row, n);
-    use->hung = state == HANDS_HUNG;
+    take_answer(use, state, row, n);
     free(row);
 }
 
 /* Takes in what was asked the last time, if it is there. */
 static void take_asked(struct stat_reader *reader, struct step_use *use)
 {
-    enum hands_state state;
-    struct stat_row *row;
-    size_t n;
+    struct stat_row *row = NULL;
+    size_t n = 0;
 
-    if (!use->ask)
-        return;
-    state = stat_reader_take(reader, &use->ask, &row, &n);
-    use->hung = state == HANDS_HUNG;
-    if (state != HANDS_DONE)
-        return;
-    take_times(use, row, n);
+    if (use->ask)
+        take_answer(use, stat_reader_take(reader, &use->ask, &row, &n), row, n);
     free(row);
 }
 
@@ -97,7 +98,7 @@ static void observe_later(const struct packer *packer, struct step *step)
     }
     take_asked(reader, use);
     if (step->state == STEP_ENDED || use->ask || use->hung ||
-        !(row = ask_for(packer->world.enforce, step, &n)))
+        !(row = rows_of(packer->world.enforce, step, &n)))
         return;
     stat_reader_ask(reader, &use->ask, step->request.uid, row, n, 0);
     free(row);
@@ -201,8 +202,20 @@ static void read_turn(const struct packer *packer, struct turn *turn)
     observe_turn(packer);
 }
 
+/* It is the last row: the counters, whose threads read, are closed after it. */
+static void close_usage(const struct packer *packer)
+{
+    struct step *step;
+
+    if (!packer->state->counters)
+        return;
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    stat_reader_drop(counters_stats(packer->state->counters), &step->use.ask);
+}
+
 const struct stage usage_stage = {
     .name = "usage",
+    .close = close_usage,
     .begin = observe_begin,
     .end = observe_end,
     .turn = read_turn,

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packer/counters/stat_reader.h"
 #include "packer/observe/learn.h"
 #include "packer/observe/reuse.h"
 #include "packer/observe/slowdown.h"
@@ -349,11 +348,7 @@ static void close_counters(const struct packer *packer)
 
     if (!packer->state->counters)
         return;
-    TAILQ_FOREACH(step, &packer->steps->live, link)
-    {
-        window_drop(packer, step);
-        stat_reader_drop(counters_stats(packer->state->counters), &step->use.ask);
-    }
+    TAILQ_FOREACH(step, &packer->steps->live, link) window_drop(packer, step);
     counters_close(packer->state->counters);
 }
 
