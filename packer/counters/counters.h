@@ -37,8 +37,8 @@ struct counters_sample {
                                0 exact */
     size_t nodes;           /* NUMA nodes below; 0: not known */
     enum hands_state nodes_read; /* HANDS_HUNG, HANDS_REFUSED: they cannot be read any more, now */
-    enum hands_state processes_read; /* likewise, of its processes: faults, threads, resident bytes,
-                                        and CPU time where no cgroup counts it */
+    enum hands_state processes_read;     /* the same of its processes: faults, threads, resident
+                                            bytes, and CPU time where no cgroup counts it */
     double rss_node[COUNTERS_NODES_MAX]; /* resident bytes by NUMA node (os_index) */
     struct by_node *by_node; /* what was counted apart for each node whose cores did it: room of
                                 the caller's, who wants to know it; else NULL */

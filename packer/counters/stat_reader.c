@@ -125,7 +125,7 @@ static struct question *ask_for(const struct stat_reader *reader, struct stat_ro
     return question;
 }
 
-static void answer(struct question *question, struct stat_row *row)
+static void give_answer(struct question *question, struct stat_row *row)
 {
     if (question->n)
         memcpy(row, question->row, question->n * sizeof(*row));
@@ -143,7 +143,7 @@ static bool take_late(struct stat_reader *reader, struct hands_work **ask, struc
     for (size_t i = 0; same && i < n; i++)
         same = question->row[i].pid == row[i].pid;
     if (same)
-        answer(question, row);
+        give_answer(question, row);
     else
         release(question);
     return same;
@@ -186,7 +186,7 @@ static enum hands_state take_now(struct stat_reader *reader, struct hands_work *
     enum hands_state state = hands_await(reader->hands, *ask, reader->wait_s);
 
     if (state == HANDS_DONE) {
-        answer(hands_take(reader->hands, *ask), row);
+        give_answer(hands_take(reader->hands, *ask), row);
         *ask = NULL;
     } else if (state != HANDS_WAIT) {
         stat_reader_drop(reader, ask);
@@ -202,7 +202,7 @@ static enum hands_state read_recorded(const struct stat_reader *reader, struct s
     if (!question)
         return HANDS_REFUSED;
     read_all(question, NULL);
-    answer(question, row);
+    give_answer(question, row);
     return HANDS_DONE;
 }
 
@@ -241,7 +241,7 @@ enum hands_state stat_reader_take(struct stat_reader *reader, struct hands_work 
     *n = question->n;
     *row = calloc(*n + 1, sizeof(**row));
     if (*row) {
-        answer(question, *row);
+        give_answer(question, *row);
         return HANDS_DONE;
     }
     release(question);

@@ -59,8 +59,8 @@ static bool is_asked(const struct process_sum *process, bool fresh)
 }
 
 /* Hands over the descriptors of those that are asked about. How many they are. */
-static size_t fill(struct process_sums *tally, struct usage_ways *ways, bool fresh,
-                   struct stat_row *row)
+static size_t fill_rows(struct process_sums *tally, struct usage_ways *ways, bool fresh,
+                        struct stat_row *row)
 {
     size_t n = 0;
 
@@ -78,8 +78,8 @@ static size_t fill(struct process_sums *tally, struct usage_ways *ways, bool fre
 }
 
 /* Takes the answers in. How many have gone. */
-static size_t take(struct process_sums *tally, struct usage_ways *ways, bool fresh,
-                   const struct stat_row *row)
+static size_t take_rows(struct process_sums *tally, struct usage_ways *ways, bool fresh,
+                        const struct stat_row *row)
 {
     size_t gone = 0;
 
@@ -121,7 +121,7 @@ void step_usage_prepare(struct step_usage *usage, struct usage_ways *ways)
     if (!row)
         return;
     stat_reader_ask(ways->stats, &usage->ask, usage->user, row,
-                    fill(&usage->tally, ways, false, row), keep);
+                    fill_rows(&usage->tally, ways, false, row), keep);
     usage->prepared = usage->ask != NULL;
     free(row);
 }
@@ -138,10 +138,10 @@ static long read_some(struct step_usage *usage, struct usage_ways *ways, bool fr
     usage->prepared = false;
     if (!row)
         return -1;
-    n = fill(tally, ways, fresh, row);
+    n = fill_rows(tally, ways, fresh, row);
     usage->read = stat_reader_read(ways->stats, &usage->ask, usage->user, row, n, &how);
     if (usage->read == HANDS_DONE) {
-        gone = take(tally, ways, fresh, row);
+        gone = take_rows(tally, ways, fresh, row);
         process_sums_settle(tally);
     }
     free(row);
