@@ -61,26 +61,26 @@ struct silence_watch {
     size_t seens, seens_room;
 };
 
-static struct seen *seen_of(struct silence_watch *watch, pid_t thread)
+/* NULL: nobody has seen it yet. */
+static struct seen *find_seen(const struct silence_watch *watch, pid_t thread)
 {
-    struct seen *seen;
-
     for (size_t i = 0; i < watch->seens; i++)
         if (watch->seen[i].thread == thread)
             return &watch->seen[i];
+    return NULL;
+}
+
+static struct seen *seen_of(struct silence_watch *watch, pid_t thread)
+{
+    struct seen *seen = find_seen(watch, thread);
+
+    if (seen)
+        return seen;
     if (array_grow(&watch->seen, &watch->seens_room, watch->seens + 1, sizeof(*seen)) < 0)
         bench_die("threads", strerror(errno));
     seen = &watch->seen[watch->seens++];
     *seen = (struct seen){.thread = thread, .at_s = NAN, .since_s = NAN, .fd = -1};
     return seen;
-}
-
-static bool is_seen(const struct silence_watch *watch, pid_t thread)
-{
-    for (size_t i = 0; i < watch->seens; i++)
-        if (watch->seen[i].thread == thread)
-            return true;
-    return false;
 }
 
 /* Calls take() for each thread that nobody has seen yet; 0, or -1 when take() says so. */
@@ -98,7 +98,7 @@ static int each_new(struct silence_watch *watch, int (*take)(struct silence_watc
     while (rc == 0 && (entry = readdir(folder))) {
         pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
 
-        if (thread <= 0 || is_seen(watch, thread))
+        if (thread <= 0 || find_seen(watch, thread))
             continue;
         silence_train_know(&watch->train, watch->process, thread);
         rc = take(watch, thread);
