@@ -76,10 +76,13 @@ void observe_step(const struct packer *packer, struct step *step)
 static void take_asked(struct stat_reader *reader, struct step_use *use)
 {
     struct stat_row *row = NULL;
+    enum hands_state state;
     size_t n = 0;
 
-    if (use->ask)
-        take_answer(use, stat_reader_take(reader, &use->ask, &row, &n), row, n);
+    if (!use->ask)
+        return;
+    state = stat_reader_take(reader, &use->ask, &row, &n);
+    take_answer(use, state, row, n);
     free(row);
 }
 
