@@ -27,10 +27,10 @@ struct server {
     char folder[64], path[96];
     int listener, filler[FILLERS];
     size_t fillers;
-    size_t lines;       /* to read before it answers */
-    const char *answer; /* written byte by byte */
-    size_t heard;       /* bytes */
-    unsigned pause_us;  /* before it accepts, and between its bytes */
+    size_t lines; /* to read before it answers */
+    const char *answer;
+    size_t heard;      /* bytes */
+    unsigned pause_us; /* before it accepts, and between its bytes */
     pthread_t thread;
 };
 
@@ -73,6 +73,20 @@ static void fill_backlog(struct server *server)
     assert_int_equal(errno, EAGAIN);
 }
 
+/* Answers: byte by byte, if it has pauses. */
+static void give(const struct server *server, int fd)
+{
+    size_t left = strlen(server->answer), block = server->pause_us ? 1 : left;
+    ssize_t sent = 0;
+
+    for (const char *c = server->answer; left > 0; c += sent, left -= (size_t)sent) {
+        sent = send(fd, c, block < left ? block : left, MSG_NOSIGNAL);
+        if (sent <= 0)
+            return;
+        usleep(server->pause_us / 100);
+    }
+}
+
 /* Reads the lines of one connection, slowly, and answers. */
 static void serve(struct server *server, int fd)
 {
@@ -86,11 +100,8 @@ static void serve(struct server *server, int fd)
             newlines += block[i] == '\n';
         usleep(server->pause_us / 100);
     }
-    for (const char *c = server->answer; newlines > 0 && c && *c; c++) {
-        if (write(fd, c, 1) != 1)
-            break;
-        usleep(server->pause_us / 100);
-    }
+    if (newlines > 0 && server->answer)
+        give(server, fd);
     close(fd);
 }
 
