@@ -148,6 +148,7 @@ struct enforce {
     double until_s;
     struct enforce_settling *later; /* steps whose threads wait for their turn */
     struct slurm_folders *folders;  /* of cgroup2; NULL: nothing is remembered */
+    struct listed *listed; /* processes, as they were listed last; NULL: nothing is remembered */
 };
 
 extern const struct enforce_way enforce_cgroup1, enforce_cgroup2, enforce_dryrun;

@@ -8,6 +8,7 @@ libpacker_la_SOURCES += \
 	packer/enforce/folder_watch.c packer/enforce/folder_watch.h \
 	packer/enforce/job_watch.c packer/enforce/job_watch.h \
 	packer/enforce/leaf_mark.c packer/enforce/leaf_mark.h \
+	packer/enforce/listed.c packer/enforce/listed.h \
 	packer/enforce/masks.c packer/enforce/masks.h packer/enforce/masks_read.c \
 	packer/enforce/processes.c \
 	packer/enforce/settle.c \

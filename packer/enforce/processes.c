@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "packer/base/array.h"
+#include "packer/enforce/listed.h"
 #include "packer/system/process.h"
 #include "packer/system/process_look.h"
 
@@ -208,22 +209,36 @@ int enforce_pids_cgroup(const struct rootfs *root, const struct enforce_step *st
     return rc;
 }
 
-/* Add the children of a process that all its threads have forked. */
+/* Adds the children that a thread of the process has forked. */
+static int add_forked(struct enforce *enforce, const struct enforce_step *step, pid_t pid,
+                      const char *tid, struct enforce_pids *list)
+{
+    char path[NAME_MAX + 64], *text;
+    int rc = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)pid, tid);
+    text = rootfs_read(enforce->root, path);
+    if (text)
+        rc = add_numbers(enforce->root, step, text, list);
+    free(text);
+    return rc;
+}
+
+/* Adds the children of a process that all its threads have forked. */
 static int add_children(struct enforce *enforce, const struct enforce_step *step, pid_t pid,
                         struct enforce_pids *list)
 {
-    char path[NAME_MAX + 64], *text, **thread;
+    char path[64], **thread;
+    size_t threads = 0;
     int rc = 0;
 
+    snprintf(path, sizeof(path), "%d", (int)pid);
+    if (process_threads(enforce->root, pid, &threads) == 0 && threads == 1)
+        return add_forked(enforce, step, pid, path, list);
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     thread = rootfs_list(enforce->root, path);
-    for (size_t i = 0; rc == 0 && thread && thread[i]; i++) {
-        snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)pid, thread[i]);
-        text = rootfs_read(enforce->root, path);
-        if (text)
-            rc = add_numbers(enforce->root, step, text, list);
-        free(text);
-    }
+    for (size_t i = 0; rc == 0 && thread && thread[i]; i++)
+        rc = add_forked(enforce, step, pid, thread[i], list);
     rootfs_list_free(thread);
     return rc;
 }
@@ -239,8 +254,9 @@ static bool is_alive(struct enforce *enforce, const struct enforce_task *task)
            (!look.exiting || look.threads > 1);
 }
 
-int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *step,
-                         struct enforce_pids *list)
+/* Adds the tasks, and whoever descends from them. */
+static int add_descent(struct enforce *enforce, const struct enforce_step *step,
+                       struct enforce_pids *list)
 {
     size_t first = list->n;
 
@@ -251,6 +267,21 @@ int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *ste
     for (size_t i = first; i < list->n; i++) /* grows while it is walked */
         if (add_children(enforce, step, list->pid[i], list) < 0)
             return -1;
+    return 0;
+}
+
+int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *step,
+                         struct enforce_pids *list)
+{
+    pid_t newest = enforce->listed ? listed_newest(enforce->root) : 0;
+
+    if (list->n > 0) /* beside others: which of them it has is not the step's */
+        return add_descent(enforce, step, list);
+    if (listed_get(enforce->listed, step, newest, list))
+        return 0;
+    if (add_descent(enforce, step, list) < 0)
+        return -1;
+    listed_put(enforce->listed, step, newest, list->pid, list->n);
     return 0;
 }
 
@@ -285,6 +316,7 @@ bool enforce_step_alive(struct enforce *enforce, const struct enforce_step *step
 
     if (has_task(enforce, step))
         return true;
+    listed_forget(enforce->listed); /* who has died since is not alive */
     alive = enforce->way->pids(enforce, step, &list) < 0 || list.n > 0;
     free(list.pid);
     return alive;

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/enforce/listed.h"
 #include "packer/base/array.h"
 #include "packer/base/clock.h"
 #include "packer/system/process_look.h"
@@ -314,7 +315,9 @@ void enforce_close(struct enforce *enforce)
     while (enforce->later)
         enforce_forget(enforce, enforce->later->step.id);
     slurm_folders_free(enforce->folders);
+    listed_free(enforce->listed);
     enforce->folders = NULL;
+    enforce->listed = NULL;
 }
 
 bool enforce_settles(const struct enforce *enforce, struct wire_step_id id,

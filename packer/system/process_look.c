@@ -159,7 +159,7 @@ static int look_recorded(const struct rootfs *root, pid_t pid, struct process_lo
 }
 
 /* A folder has a link of each folder in it, and two more. */
-static int count_threads(const struct rootfs *root, pid_t pid, size_t *threads)
+int process_threads(const struct rootfs *root, pid_t pid, size_t *threads)
 {
     char path[64];
     struct stat task;
@@ -180,7 +180,7 @@ int process_look(const struct rootfs *root, pid_t pid, struct process_look *look
     rc = look_taskstats(pid, look);
     return rc < 0    ? -1
            : rc == 0 ? process_look_status(root, pid, look)
-                     : count_threads(root, pid, &look->threads);
+                     : process_threads(root, pid, &look->threads);
 }
 
 uint64_t process_started(const struct rootfs *root, pid_t pid)

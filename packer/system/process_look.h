@@ -53,6 +53,9 @@ bool process_is(const struct rootfs *root, pid_t pid, uint64_t started);
 /* Did it begin by that time (CLOCK_MONOTONIC), as far as can be told? */
 bool process_began_by(uint64_t started, double at_s);
 
+/* Counts the threads of a process, of which those that exit are some. 0, or -1 with errno. */
+int process_threads(const struct rootfs *root, pid_t pid, size_t *threads);
+
 /* Is a process stopped by a signal, as Slurm suspends a job, or traced? */
 bool process_stopped(const struct rootfs *root, pid_t pid);
 

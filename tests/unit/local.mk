@@ -139,6 +139,7 @@ unit_programs = \
 	tests/unit/enforce/test_enforce \
 	tests/unit/enforce/test_folder_watch \
 	tests/unit/enforce/test_job_watch \
+	tests/unit/enforce/test_listed \
 	tests/unit/enforce/test_series \
 	tests/unit/enforce/test_slices \
 	tests/unit/enforce/test_slurm_jobs \
