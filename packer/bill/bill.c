@@ -9,7 +9,9 @@
 
 #include "packer/bill/node_power.h"
 #include "packer/steps/adopt.h"
+#include "packer/steps/rest.h"
 #include "packer/steps/stage.h"
+#include "packer/steps/together.h"
 
 #define SHORTEST_S 0.001    /* of an interval */
 #define SAVE_S 1.0          /* between two writings of the state file */
@@ -156,14 +158,14 @@ void bill_turn(const struct packer *packer)
     bill_turn_at(packer, clock_s());
 }
 
-/* On whole multiples of the interval, as windows are: the counters have just been read then. */
+/* On common instants, as windows are: the counters have just been read then. */
 static double next_due(const struct packer *packer, double now_s)
 {
     double every_s = (double)packer->world.conf.energy_interval_ms / 1000;
 
     if (packer->steps->nlive == 0)
         every_s = fmax(every_s, fmin(RESTING_FACTOR * every_s, RESTING_MOST_S));
-    return (floor(now_s / every_s + 0.5) + 1) * every_s;
+    return together_next(packer, now_s, every_s);
 }
 
 void bill_tick(const struct packer *packer)
@@ -174,6 +176,7 @@ void bill_tick(const struct packer *packer)
     if (!bill || bill->zones == 0 || bill->due_s > now_s + SHORTEST_S)
         return;
     bill_turn(packer);
+    energy_rest(bill->energy, rest_may(packer));
     bill->due_s = next_due(packer, now_s);
 }
 
@@ -373,4 +376,5 @@ const struct stage bill_stage = {
     .end = end_bill,
     .turn = tick,
     .due = bill_due,
+    .rests = true,
 };

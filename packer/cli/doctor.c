@@ -10,6 +10,7 @@
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
 #include "packer/cli/doctor.h"
+#include "packer/cli/silence.h"
 #include "packer/cli/verbs.h"
 #include "packer/enforce/enforce.h"
 #include "packer/ledger/ledger.h"
@@ -213,6 +214,18 @@ static void check_refused(struct doctor *doctor, struct json_object *node)
                    why[0] ? why : "berthd's log says why");
 }
 
+/* Tells what berthd does by itself, and warns where a wide step would notice. */
+static void check_silence(struct doctor *doctor, struct json_object *node)
+{
+    char text[256];
+    double longer = silence_say(node, text, sizeof(text));
+
+    if (text[0])
+        doctor_add(doctor, "berthd: silence", longer > SILENCE_MOST ? DOCTOR_WARN : DOCTOR_OK,
+                   "a step that waits for the slowest of its nodes takes longer: berth(7), SILENCE",
+                   "%s", text);
+}
+
 static void check_berthd(struct doctor *doctor)
 {
     struct wire_request request = {.op = WIRE_OP_STATUS};
@@ -230,6 +243,7 @@ static void check_berthd(struct doctor *doctor)
     doctor_add(doctor, "berthd", DOCTOR_OK, "", "%s at %s: %s, %.0f steps", ctl_text(node, "berth"),
                socket, ctl_text(node, "enforcement"), ctl_number(node, "steps"));
     check_refused(doctor, node);
+    check_silence(doctor, node);
     add_features(doctor, node);
     json_object_put(answer);
 }

@@ -104,6 +104,7 @@ libctl_la_SOURCES += \
 	packer/cli/report.c packer/cli/report.h \
 	packer/cli/report_args.c \
 	packer/cli/report_write.c packer/cli/report_write.h \
+	packer/cli/silence.c packer/cli/silence.h \
 	packer/cli/slurm_job.c packer/cli/slurm_job.h \
 	packer/cli/status.c \
 	packer/cli/steps_table.c packer/cli/steps_table.h \

@@ -13,6 +13,7 @@
 #include "packer/cli/common/drawing.h"
 #include "packer/cli/common/options.h"
 #include "packer/cli/find.h"
+#include "packer/cli/silence.h"
 #include "packer/cli/steps_table.h"
 #include "packer/cli/verbs.h"
 
@@ -226,6 +227,17 @@ static void put_refused(struct screen *screen, struct json_object *node)
     screen_wrap(screen, SCREEN_WARN, INDENT, line);
 }
 
+/* Puts what berthd does by itself. */
+static void put_silence(struct screen *screen, struct json_object *node)
+{
+    char line[320] = "by itself: ";
+    size_t used = strlen(line);
+    double longer = silence_say(node, line + used, sizeof(line) - used);
+
+    if (line[used])
+        screen_wrap(screen, longer > SILENCE_MOST ? SCREEN_WARN : SCREEN_PLAIN, INDENT, line);
+}
+
 static const char *plural(double n)
 {
     return n == 1 ? "" : "s";
@@ -282,6 +294,7 @@ static void put_node(struct screen *screen, struct json_object *node)
              ctl_number(node, "registrations"), ctl_number(node, "moves"),
              ctl_number(node, "failures"));
     screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
+    put_silence(screen, node);
     put_refused(screen, node);
     put_strangers(screen, ctl_object(node, "strangers"));
     put_rungs(screen, ctl_object(node, "rungs"));

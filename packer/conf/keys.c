@@ -222,6 +222,16 @@ const struct conf_key conf_key[] = {
      "end "
      "a step has all cores that Slurm gave it, also where other jobs have them, too."},
     {"window", LIVE, "1s", TIME(100, 3600e3), FIELD(window_ms), "Every further window."},
+    {"rest", LIVE, "30s", TIME(0, 3600e3), FIELD(rest_ms),
+     "While there is nothing to decide, steps and meters are looked at that seldom: while nobody "
+     "is "
+     "on the node, or one step that stands where Slurm put it, and asked for nothing that follows "
+     "what it does. A program that waits for the slowest of a thousand "
+     "nodes waits for each look. 0: as often as ever. berth(7), SILENCE."},
+    {"together", LIVE, "on", CHOICE(switch_words), FIELD(together),
+     "What is done by time is done on multiples of its period on the wall clock, so that all nodes "
+     "do it at the same instant, as far as their clocks agree: who waits for the slowest of them "
+     "waits once. off: each node has instants of its own."},
     {"phase_change", LIVE, "0.25", NUMBER("fraction", 0.01, 100), FIELD(phase_change),
      "Two windows in a row that lie off the average by more than that, and by more than four "
      "standard deviations, begin a new phase."},

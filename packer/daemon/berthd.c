@@ -23,6 +23,7 @@
 #include "packer/daemon/identify.h"
 #include "packer/daemon/notify.h"
 #include "packer/daemon/open.h"
+#include "packer/daemon/own_cpus.h"
 #include "packer/daemon/record_pages.h"
 #include "packer/daemon/pipeline.h"
 #include "packer/daemon/privileges.h"
@@ -37,6 +38,8 @@
 #include "packer/observe/probe.h"
 #include "packer/reuse/sampler.h"
 #include "packer/steps/pool_marker.h"
+#include "packer/steps/rest.h"
+#include "packer/steps/together.h"
 #include "packer/system/process_watch.h"
 
 enum {
@@ -63,6 +66,8 @@ struct daemon {
     const char *conf_path;
     struct conf conf;
     struct packer packer;
+    struct own_cpus own;
+    bool rests; /* the next sweep comes when berthd has rested (steps/rest.h) */
     struct event_base *base;
     struct event *event[EVENTS];
     struct server *server;
@@ -110,16 +115,23 @@ static void on_stop(evutil_socket_t sig, short what, void *arg)
     event_base_loopbreak(((struct daemon *)arg)->base);
 }
 
+/* Never too short: who wakes before an instant has to wake once more. */
 static struct timeval seconds(double s)
 {
-    return (struct timeval){.tv_sec = (time_t)s, .tv_usec = (suseconds_t)((s - floor(s)) * 1e6)};
+    double us = ceil(s * 1e6);
+
+    return (struct timeval){.tv_sec = (time_t)(us / 1e6), .tv_usec = (suseconds_t)fmod(us, 1e6)};
 }
 
 /* Sets the time of the next sweep. */
 static void sweep_later(struct daemon *daemon)
 {
-    struct timeval next = seconds((double)daemon->packer.world.conf.sweep_ms / 1000);
+    const struct packer *packer = &daemon->packer;
+    double every_s = (double)packer->world.conf.sweep_ms / 1000, now_s = clock_s();
+    double in_s = together_next(packer, now_s, every_s) - now_s;
+    struct timeval next = seconds(rest_until(packer, in_s));
 
+    daemon->rests = rest_may(packer);
     event_add(daemon->event[SWEEP], &next);
 }
 
@@ -162,15 +174,28 @@ static void on_burst(evutil_socket_t fd, short what, void *arg)
         event_add(daemon->event[BURST], &next);
 }
 
+/* What berthd does by itself ends now, and began when this thread had so much CPU time. */
+static void note_burst(struct daemon *daemon, uint64_t began_ns)
+{
+    double run_s = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns) / 1e9;
+
+    os_noise_add(&daemon->packer.state->tally->noise, clock_s(), run_s);
+}
+
 /* A window may have shown that a step needs a burst. */
 static void on_observe(evutil_socket_t fd, short what, void *arg)
 {
+    uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     struct daemon *daemon = arg;
     double in_s = pipeline_observe(&daemon->packer);
 
     if (in_s >= 0)
         wake(daemon, in_s);
+    if (daemon->rests != rest_may(&daemon->packer))
+        sweep_later(daemon);
+    own_cpus_follow(&daemon->own, &daemon->packer);
     on_burst(fd, what, arg);
+    note_burst(daemon, began_ns);
 }
 
 static void on_reuse(evutil_socket_t fd, short what, void *arg)
@@ -239,6 +264,7 @@ static void on_probe(evutil_socket_t fd, short what, void *arg)
 
 static void on_sweep(evutil_socket_t fd, short what, void *arg)
 {
+    uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     struct daemon *daemon = arg;
 
     (void)fd, (void)what;
@@ -247,6 +273,7 @@ static void on_sweep(evutil_socket_t fd, short what, void *arg)
     pipeline_cpus(&daemon->packer);
     pipeline_sweep(&daemon->packer);
     sweep_later(daemon);
+    note_burst(daemon, began_ns);
 }
 
 /* Keeps what stops berthd, or has it read its file, until there is somebody to hear it: a signal
@@ -357,7 +384,7 @@ static void run(struct daemon *daemon)
              daemon->packer.world.topo->cores, daemon->packer.world.topo->llcs,
              daemon->packer.world.topo->packages, daemon->packer.world.topo->name,
              daemon->packer.world.enforce->way->name);
-    daemon->notify = notify_open(daemon->base);
+    daemon->notify = notify_open(daemon->base, &daemon->packer);
     daemon->packer.world.watchdog_s = notify_watchdog_s(daemon->notify);
     if (urgency_raise(&err) < 0)
         log_warn("%s", err.text);

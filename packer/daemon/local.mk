@@ -9,6 +9,7 @@ libpacker_la_SOURCES += \
 	packer/daemon/missed.c packer/daemon/missed.h \
 	packer/daemon/notify.c packer/daemon/notify.h \
 	packer/daemon/open.c packer/daemon/open.h \
+	packer/daemon/own_cpus.c packer/daemon/own_cpus.h \
 	packer/daemon/pipeline.c packer/daemon/pipeline.h \
 	packer/daemon/privileges.c packer/daemon/privileges.h \
 	packer/daemon/record_pages.c packer/daemon/record_pages.h \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "packer/daemon/notify.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "packer/steps/together.h"
+
 struct notify {
     struct sockaddr_un address;
     socklen_t length;
     int fd;
+    const struct packer *packer;
     struct event *again; /* NULL: there is no watchdog */
     unsigned long long limit_us;
 };
@@ -23,10 +27,21 @@ static void say(const struct notify *notify, const char *text)
         return; /* systemd acts as it does where nobody says anything */
 }
 
+/* At the latest when a half of the time is over, at an instant at which other nodes do it, too. */
+static void say_again_later(const struct notify *notify)
+{
+    double half_s = (double)notify->limit_us / 2e6, now_s = clock_s();
+    double us = 1e6 * (together_next(notify->packer, now_s - half_s / 2, half_s) - now_s);
+    struct timeval in = {.tv_sec = (time_t)(us / 1e6), .tv_usec = (suseconds_t)fmod(us, 1e6)};
+
+    event_add(notify->again, &in);
+}
+
 static void on_again(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd, (void)what;
     say(arg, "WATCHDOG=1");
+    say_again_later(arg);
 }
 
 /* '@' begins the name of an abstract socket. */
@@ -56,25 +71,23 @@ static unsigned long long watchdog_us(void)
 
 static void begin_watchdog(struct notify *notify, struct event_base *base, unsigned long long us)
 {
-    struct timeval half = {.tv_sec = (time_t)(us / 2000000),
-                           .tv_usec = (suseconds_t)(us / 2 % 1000000)};
-
-    notify->again = us ? event_new(base, -1, EV_PERSIST, on_again, notify) : NULL;
+    notify->again = us ? event_new(base, -1, 0, on_again, notify) : NULL;
     if (!notify->again)
         return;
     event_priority_set(notify->again, 0); /* however much there is to do, the loop turns */
-    event_add(notify->again, &half);
     notify->limit_us = us;
+    say_again_later(notify);
     say(notify, "WATCHDOG=1");
 }
 
-struct notify *notify_open(struct event_base *base)
+struct notify *notify_open(struct event_base *base, const struct packer *packer)
 {
     const char *path = getenv("NOTIFY_SOCKET");
     struct notify *notify = path ? calloc(1, sizeof(*notify)) : NULL;
 
     if (!notify)
         return NULL;
+    notify->packer = packer;
     notify->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (notify->fd < 0 || set_address(notify, path) < 0) {
         notify_close(notify);

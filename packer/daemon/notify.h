@@ -7,12 +7,14 @@
 
 #include <event2/event.h>
 
+#include "packer/steps/packer.h"
+
 struct notify;
 
-/* Says that berthd is ready, and from then on that the loop turns, twice in the time in which
- * systemd wants to hear that. Takes $NOTIFY_SOCKET, $WATCHDOG_USEC and $WATCHDOG_PID out of the
- * environment. Returns NULL where nobody wants to know. */
-struct notify *notify_open(struct event_base *base);
+/* Says that berthd is ready, and from then on that the loop turns, at least twice in the time in
+ * which systemd wants to hear that. Takes $NOTIFY_SOCKET, $WATCHDOG_USEC and $WATCHDOG_PID out of
+ * the environment. Returns NULL where nobody wants to know. */
+struct notify *notify_open(struct event_base *base, const struct packer *packer);
 
 /* Returns within how many seconds systemd wants to hear that the loop turns; 0: it does not. */
 double notify_watchdog_s(const struct notify *notify);

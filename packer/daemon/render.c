@@ -21,6 +21,7 @@
 #include "packer/size/cores.h"
 #include "packer/size/size.h"
 #include "packer/size/traffic.h"
+#include "packer/steps/rest.h"
 #include "packer/steps/strangers.h"
 #include "packer/system/process_look.h"
 
@@ -61,6 +62,47 @@ static void idle_cpus(const struct packer *packer, struct cpus *cpus)
     }
 }
 
+/* How many nodes the widest step has that stands here; 0: none does. */
+static uint32_t widest(const struct packer *packer)
+{
+    const struct step *step;
+    uint32_t nodes = 0;
+
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    if (step->request.nodes > nodes)
+        nodes = step->request.nodes;
+    return nodes;
+}
+
+/* What berthd does by itself, and what that costs the widest step that stands here, if it waits for
+ * the slowest node each 1, 5, 20 or 100 ms. */
+static struct json_object *render_silence(const struct packer *packer)
+{
+    static const unsigned iteration_ms[] = {1, 5, 20, 100};
+    const struct os_noise *noise = &packer->state->tally->noise;
+    struct json_object *object = json_object_new_object(), *longer = json_object_new_object();
+    double now_s = clock_s();
+    struct os_noise_told told = os_noise_told(noise, now_s);
+    uint32_t nodes = widest(packer);
+    char key[16];
+
+    json_add_bool(object, "rests", rest_may(packer));
+    json_add_bool(object, "together", packer->world.conf.together);
+    json_add_double(object, "seconds", told.seconds);
+    json_add_double(object, "bursts_per_s", told.per_s);
+    json_add_double(object, "core", told.core);
+    json_add_double(object, "longest_ms", 1e3 * told.longest_s);
+    json_add_u64(object, "nodes", nodes);
+    for (size_t i = 0; nodes && i < sizeof(iteration_ms) / sizeof(iteration_ms[0]); i++) {
+        snprintf(key, sizeof(key), "%ums", iteration_ms[i]);
+        json_add_double(longer, key,
+                        os_noise_longer(noise, now_s, nodes, iteration_ms[i] / 1e3,
+                                        packer->world.conf.together));
+    }
+    json_add(object, "longer", longer);
+    return object;
+}
+
 struct json_object *render_node(const struct packer *packer)
 {
     struct json_object *node = json_object_new_object();
@@ -86,6 +128,7 @@ struct json_object *render_node(const struct packer *packer)
     json_add(node, "energy", render_accounts(packer));
     json_add(node, "features", features_render(packer));
     json_add(node, "devices", render_devices(packer));
+    json_add(node, "silence", render_silence(packer));
     json_add_u64(node, "history", packer->world.conf.history);
     json_add_double(node, "uptime_s", clock_s() - packer->world.started_mono_s);
     json_add_u64(node, "registrations", packer->state->tally->registrations);
@@ -134,9 +177,9 @@ static bool hides(const struct packer *packer, uid_t viewer)
 }
 
 /* What of the node's line is of all steps. */
-static const char *const of_others[] = {"pool",          "steps",           "rungs",    "energy",
-                                        "registrations", "moves",           "failures", "strangers",
-                                        "refused",       "refused_in_a_row"};
+static const char *const of_others[] = {
+    "pool",     "steps",     "rungs",   "energy",           "registrations", "moves",
+    "failures", "strangers", "refused", "refused_in_a_row", "silence"};
 
 struct json_object *render_node_to(const struct packer *packer, uid_t viewer)
 {

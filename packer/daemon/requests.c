@@ -6,6 +6,7 @@
 #include "packer/daemon/render.h"
 #include "packer/daemon/render_sample.h"
 #include "packer/daemon/stored.h"
+#include "packer/steps/rest.h"
 #include "enum_table.h"
 
 /* ---- answers about many steps: the node, then step by step ---- */
@@ -21,6 +22,7 @@ static bool is_first(struct reply *reply, bool ended)
     if (reply->walk.registry)
         return false;
     step_walk_begin(&reply->walk, reply->packer->steps, ended);
+    rest_asked(reply->packer);
     return true;
 }
 

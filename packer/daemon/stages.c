@@ -7,6 +7,7 @@
 
 #include "packer/base/clock.h"
 #include "packer/base/log.h"
+#include "packer/steps/rest.h"
 
 /* Rows up to `bill` read and remember; those after it change something on the node. */
 /* clang-format off */
@@ -208,7 +209,8 @@ static double next_due(const struct packer *packer)
 
     for (size_t i = 0; i < ROWS; i++)
         if (table[i]->due)
-            in_s = clock_sooner(in_s, table[i]->due(packer));
+            in_s = clock_sooner(in_s, table[i]->rests ? rest_until(packer, table[i]->due(packer))
+                                                      : table[i]->due(packer));
     return in_s;
 }
 

@@ -10,7 +10,10 @@
 #include "packer/daemon/identify.h"
 #include "packer/enact/rearrange.h"
 #include "packer/steps/journal.h"
+#include "packer/steps/rest.h"
 #include "packer/steps/strangers.h"
+
+#define RESTING_S 600.0 /* so rarely while berthd rests */
 
 /* Returns the names of the live steps, which the caller frees; NULL for want of memory. */
 static struct wire_step_id *list_live(const struct packer *packer)
@@ -72,14 +75,26 @@ static bool has_vanished(const struct packer *packer, struct step *step, double 
     return clock_s() - step->empty_mono_s >= patience_s;
 }
 
-void sweep_steps(const struct packer *packer, double patience_s)
+/* Does nobody have to look who has come and gone? While berthd rests nobody has, if somebody tells
+ * it of Slurm's folders, and of the ends of all slurmstepds. */
+static bool is_told(const struct packer *packer)
+{
+    const struct step *step;
+
+    if ((!packer->state->folders && packer->world.enforce->way->jobs) || !packer->state->stepds ||
+        clock_s() - packer->state->tally->swept_s >= RESTING_S || !rest_may(packer))
+        return false;
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    if (!step->body.stepd || step->empty_mono_s > 0)
+        return false;
+    return true;
+}
+
+/* Takes those that have vanished out of the books. */
+static void sweep_vanished(const struct packer *packer, double patience_s)
 {
     struct step *step = TAILQ_FIRST(&packer->steps->live), *next;
-    struct berth_error err;
 
-    if (journal_is_stale(packer) &&
-        journal_compact(packer, true, &err) < 0) /* before anything is changed */
-        log_error("%s", err.text);
     for (; step; step = next) {
         next = TAILQ_NEXT(step, link);
         if (!has_vanished(packer, step, patience_s))
@@ -87,10 +102,29 @@ void sweep_steps(const struct packer *packer, double patience_s)
         log_info("step %u.%u vanished", step->request.id.job, step->request.id.step);
         step_over(packer, step, NULL);
     }
+}
+
+/* What is in Slurm's folders and in berth's own. */
+static void sweep_others(const struct packer *packer)
+{
     strangers_read(packer);
     rearrange_room(packer); /* for whom Slurm put beside a job of the pool, too */
     sweep_folders(packer, true);
     identify_look(packer);
+    packer->state->tally->swept_s = clock_s();
+}
+
+void sweep_steps(const struct packer *packer, double patience_s)
+{
+    struct berth_error err;
+
+    if (journal_is_stale(packer) &&
+        journal_compact(packer, true, &err) < 0) /* before anything is changed */
+        log_error("%s", err.text);
+    if (!is_told(packer)) {
+        sweep_vanished(packer, patience_s);
+        sweep_others(packer);
+    }
     if (journal_compact(packer, false, &err) < 0)
         log_error("%s", err.text);
 }

@@ -201,4 +201,5 @@ const struct stage binders_stage = {
     .end = end_run,
     .turn = look_turn,
     .due = binders_due,
+    .rests = true,
 };

@@ -13,6 +13,7 @@
 #include "packer/steps/journal.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/stand.h"
+#include "packer/steps/together.h"
 #include "packer/system/process_look.h"
 
 /* The cpuset of ranks has always their home, for their launcher: who cannot be watched stays there.
@@ -337,21 +338,16 @@ static bool look(const struct packer *packer, struct step *step)
            care_leave(packer, step, "it undoes its binding again and again");
 }
 
-/* The number of the window that is under way. */
-static double window_of(const struct packer *packer, double at_s)
-{
-    return floor(at_s * 1000 / (double)packer->world.conf.window_ms);
-}
-
 bool bindings_turn(const struct packer *packer)
 {
-    double now_s = clock_s();
+    double window_s = (double)packer->world.conf.window_ms / 1000, now_s = clock_s();
+    struct bindings *bindings = packer->state->bindings;
     struct step *step;
     bool left = false;
 
-    if (window_of(packer, packer->state->bindings->looked_s) == window_of(packer, now_s))
+    if (now_s < bindings->due_s)
         return false;
-    packer->state->bindings->looked_s = now_s;
+    bindings->due_s = together_next(packer, now_s - window_s / 2, window_s);
     TAILQ_FOREACH(step, &packer->steps->live, link)
     if (is_watched(packer, step) && !on_their_way(packer, step))
         left = look(packer, step) || left;
@@ -360,12 +356,11 @@ bool bindings_turn(const struct packer *packer)
 
 double bindings_due(const struct packer *packer)
 {
-    double window_s = (double)packer->world.conf.window_ms / 1000, now_s = clock_s();
     const struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
     if (is_watched(packer, step))
-        return fmax((window_of(packer, now_s) + 1) * window_s - now_s, 0.001);
+        return fmax(packer->state->bindings->due_s - clock_s(), 0.001);
     return -1;
 }
 
@@ -391,4 +386,5 @@ const struct stage bindings_stage = {
     .close = close_bindings,
     .turn = look_turn,
     .due = bindings_due,
+    .rests = true,
 };

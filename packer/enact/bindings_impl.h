@@ -4,7 +4,7 @@
 #define BERTH_ENACT_BINDINGS_IMPL_H
 
 struct bindings {
-    double looked_s; /* CLOCK_MONOTONIC of the last look at them */
+    double due_s; /* CLOCK_MONOTONIC, of the next look */
 };
 
 #endif

@@ -185,6 +185,13 @@ void energy_read(struct energy *energy, double at_s, struct energy_reading *read
     }
 }
 
+void energy_rest(struct energy *energy, bool rests)
+{
+    for (size_t i = 0; i < WAYS; i++)
+        if (energy->used[i] && ways[i]->rest)
+            ways[i]->rest(energy->state[i], rests);
+}
+
 bool energy_keep(const struct energy *energy, size_t i, struct energy_kept *kept)
 {
     const struct zone *zone = &energy->zone[i];

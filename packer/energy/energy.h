@@ -122,6 +122,10 @@ struct energy_way {
     /* Before the zone is read first: it goes on from last[n], and *uj of the readings is since
      * then. False: it has other meters, and begins anew. */
     bool (*resume)(void *state, size_t i, const struct energy_last *last, size_t n);
+
+    /* What it does by itself between readings, it does seldom from now on, or as often as ever.
+     * NULL: nothing. */
+    void (*rest)(void *state, bool rests);
 };
 
 extern const struct energy_way energy_powercap, energy_perf, energy_hwmon, energy_model;
@@ -140,6 +144,9 @@ const struct energy_zone *energy_zone(const struct energy *energy, size_t i);
 
 /* Read all zones; at_s as CLOCK_MONOTONIC has it now. */
 void energy_read(struct energy *energy, double at_s, struct energy_reading *reading);
+
+/* Readings come seldom from now on, or as often as ever. */
+void energy_rest(struct energy *energy, bool rests);
 
 /* Fills in what the i-th zone said when it was read at last. False: it never was, or no berthd can
  * go on from there. */

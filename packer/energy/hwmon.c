@@ -340,6 +340,14 @@ static bool hwmon_resume(void *state, size_t i, const struct energy_last *last, 
     return true;
 }
 
+static void hwmon_rest(void *state, bool rests)
+{
+    const struct hwmon *hwmon = state;
+
+    if (hwmon->sampler)
+        energy_sampler_rest(hwmon->sampler, rests);
+}
+
 const struct energy_way energy_hwmon = {.name = "hwmon",
                                         .without =
                                             "packages and the node are what RAPL has of them",
@@ -347,4 +355,5 @@ const struct energy_way energy_hwmon = {.name = "hwmon",
                                         .close = hwmon_close,
                                         .read = hwmon_read,
                                         .keep = hwmon_keep,
-                                        .resume = hwmon_resume};
+                                        .resume = hwmon_resume,
+                                        .rest = hwmon_rest};

@@ -22,6 +22,7 @@ struct energy_sampler {
     struct worker worker;
     struct rootfs root; /* its own: a thread that hangs still has it */
     unsigned every_ms;
+    bool rests; /* it samples once in ENERGY_SAMPLE_REST_S */
     bool begun; /* the first sample is there */
     size_t n;
     struct sensor sensor[];
@@ -44,20 +45,26 @@ static void sample(struct energy_sampler *sampler, struct sensor *sensor)
         energy_power_take(&sensor->power, (double)uw * 1e-6, at_s);
 }
 
+/* Between two samples, s. */
+static double every_s(const struct energy_sampler *sampler)
+{
+    return sampler->rests ? ENERGY_SAMPLE_REST_S : sampler->every_ms / 1e3;
+}
+
 static void run(void *arg)
 {
     struct energy_sampler *sampler = arg;
     struct worker *worker = &sampler->worker;
 
     while (!worker->stopping) {
-        double next_s = clock_s() + sampler->every_ms / 1e3;
+        double began_s = clock_s();
 
         for (size_t i = 0; i < sampler->n; i++)
             sample(sampler, &sampler->sensor[i]);
         sampler->begun = true;
         worker_changed(worker);
-        while (!worker->stopping && worker_wait_until(worker, next_s))
-            ;
+        while (!worker->stopping && worker_wait_until(worker, began_s + every_s(sampler)))
+            ; /* the rest may be over */
     }
 }
 
@@ -104,6 +111,15 @@ void energy_sampler_stop(struct energy_sampler *sampler)
         sampler_free(sampler);
 }
 
+void energy_sampler_rest(struct energy_sampler *sampler, bool rests)
+{
+    worker_lock(&sampler->worker);
+    if (sampler->rests && !rests)
+        worker_changed(&sampler->worker);
+    sampler->rests = rests;
+    worker_unlock(&sampler->worker);
+}
+
 int energy_sampler_get(struct energy_sampler *sampler, size_t i, double at_s, uint64_t *uj,
                        uint64_t *gaps)
 {
@@ -113,10 +129,11 @@ int energy_sampler_get(struct energy_sampler *sampler, size_t i, double at_s, ui
     worker_lock(&sampler->worker);
     *uj = sensor->told_uj = sensor->power.uj;
     *gaps = sensor->power.gaps;
-    why = sensor->why                                   ? sensor->why
-          : !sensor->power.begun                        ? EAGAIN
-          : at_s - sensor->power.at_s > ENERGY_SILENT_S ? ETIMEDOUT
-                                                        : 0;
+    why = sensor->why            ? sensor->why
+          : !sensor->power.begun ? EAGAIN
+          : at_s - sensor->power.at_s > ENERGY_SILENT_S + ENERGY_SAMPLE_REST_S * sampler->rests
+              ? ETIMEDOUT
+              : 0;
     worker_unlock(&sampler->worker);
     errno = why;
     return why ? -1 : 0;

@@ -14,6 +14,7 @@
 #include "packer/energy/parts.h"
 
 #define ENERGY_SAMPLE_MS 500
+#define ENERGY_SAMPLE_REST_S 10.0 /* while berthd rests: each sample is a wake of the thread */
 
 /* A sensor that has said nothing for so long is not known. */
 #define ENERGY_SILENT_S 10.0
@@ -28,6 +29,9 @@ int energy_sampler_start(struct energy_sampler **out, const struct rootfs *root,
 
 /* Ends and frees it; a read that hangs is not waited for longer than WORKER_CLOSE_S (worker.h). */
 void energy_sampler_stop(struct energy_sampler *sampler);
+
+/* Samples that seldom from now on, or as often as ever. */
+void energy_sampler_rest(struct energy_sampler *sampler, bool rests);
 
 /* The i-th one's energy and gaps since its first sample; at_s: now, CLOCK_MONOTONIC. 0, or -1 with
  * errno: not known now. */

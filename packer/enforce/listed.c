@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "packer/base/array.h"
+
 #define LOADAVG "/proc/loadavg"
 
 struct listed_step {
@@ -72,15 +74,13 @@ bool listed_get(const struct listed *listed, const struct enforce_step *step, pi
                 struct enforce_pids *list)
 {
     const struct listed_step *one;
-    size_t before = list->n;
 
-    if (!listed || !newest || listed->newest != newest || !(one = find(listed, step)))
+    if (!listed || !newest || listed->newest != newest || !(one = find(listed, step)) ||
+        array_grow(&list->pid, &list->room, list->n + one->n, sizeof(*list->pid)) < 0)
         return false;
-    for (size_t i = 0; i < one->n; i++)
-        if (enforce_pids_add(list, one->pid[i]) < 0) {
-            list->n = before;
-            return false;
-        }
+    if (one->n)
+        memcpy(list->pid + list->n, one->pid, one->n * sizeof(*one->pid));
+    list->n += one->n;
     return true;
 }
 

@@ -7,13 +7,16 @@
 
 #include "packer/base/clock.h"
 #include "packer/counters/stat_reader.h"
+#include "packer/steps/rest.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
+#include "packer/steps/together.h"
 
 #define EVERY_S 1.0  /* processes are read that often at most */
 #define COST 100     /* and all steps' rest so many times as long as reading them takes */
 #define TURN_S 0.002 /* of one turn of the event loop: the other steps wait for the next */
 #define REST_S 0.01
+#define RESTING_S 600.0 /* so much more rarely while nobody asks, and nothing is to be decided */
 
 /* Adds up what the processes have used, and the children that they have waited for. */
 static void take_times(struct step_use *use, const struct stat_row *row, size_t n)
@@ -152,19 +155,20 @@ static void read_processes(const struct packer *packer, struct step *step)
     observe_later(packer, step);
     now_s = clock_s();
     step->use.next_s =
-        now_s + fmax(EVERY_S, COST * (now_s - began_s) * (double)packer->steps->nlive);
+        together_next(packer, now_s,
+                      fmax(EVERY_S, ceil(COST * (now_s - began_s) * (double)packer->steps->nlive)));
 }
 
 void observe_turn(const struct packer *packer)
 {
-    double began_s = clock_s();
+    double began_s = clock_s(), late_s = rest_may(packer) ? RESTING_S : 0;
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (take_counted(packer, step))
             continue;
-        if (began_s >= step->use.next_s && clock_s() - began_s < TURN_S)
+        if (began_s >= step->use.next_s + late_s && clock_s() - began_s < TURN_S)
             read_processes(packer, step);
     }
 }
@@ -224,4 +228,5 @@ const struct stage usage_stage = {
     .turn = read_turn,
     .unhurried = true,
     .due = observe_due,
+    .rests = true,
 };

@@ -12,6 +12,7 @@
 #include "packer/observe/slowdown.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stage.h"
+#include "packer/steps/together.h"
 #include "packer/system/cpu_busy.h"
 #include "enum_table.h"
 
@@ -40,10 +41,14 @@ static void foreign_cpus(const struct packer *packer, const struct counters_targ
 
 /* ---- windows ---- */
 
-/* A window of s seconds begins now: it ends on a multiple of s unless it is the first. */
-static double next_due(double now_s, double s, bool first)
+/* When the window that begins now ends: on a common instant unless it is the first. */
+static double next_due(const struct packer *packer, bool first)
 {
-    return first ? now_s + s : (floor(now_s / s + 0.5) + 1) * s;
+    const struct conf *conf = &packer->world.conf;
+    double now_s = clock_s();
+
+    return first ? now_s + (double)conf->first_window_ms / 1000
+                 : together_next(packer, now_s, (double)conf->window_ms / 1000);
 }
 
 /* Keeps of a window what the step's slowdown is measured by. */
@@ -128,10 +133,7 @@ static bool read_step(const struct packer *packer, struct step *step, const stru
     struct counters_sample now;
     struct cpus foreign;
 
-    counts->due_s = next_due(
-        clock_s(),
-        (double)(first ? packer->world.conf.first_window_ms : packer->world.conf.window_ms) / 1000,
-        first);
+    counts->due_s = next_due(packer, first);
     if (!counts->counters && !(counts->counters = attach(packer, &target)))
         return false; /* for want of memory: to be tried again */
     counts->unread = first && clock_s() - began_s > packer->world.turn_s;
@@ -204,7 +206,7 @@ void window_resume(const struct packer *packer, struct step *step,
     counts->held = false;
     counts->last = *now;
     counts->foreign_known = false; /* where others were at work is not known since then */
-    counts->due_s = next_due(clock_s(), (double)packer->world.conf.window_ms / 1000, false);
+    counts->due_s = next_due(packer, false);
 }
 
 void window_drop(const struct packer *packer, struct step *step)
@@ -389,4 +391,5 @@ const struct stage window_stage = {
     .undo = window_end,
     .turn = take_turn,
     .due = window_due,
+    .rests = true,
 };

@@ -22,8 +22,11 @@ struct event_base *server_loop(void)
 
     if (!config)
         return NULL;
-    /* After each event those that are more urgent are looked for. */
-    if (event_config_set_max_dispatch_interval(config, NULL, 1, 0) == 0)
+    /* After each event those that are more urgent are looked for. A timer is to the microsecond:
+     * who wakes too early wakes twice. */
+    if (event_config_set_max_dispatch_interval(config, NULL, 1, 0) == 0 &&
+        event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER) == 0 &&
+        event_config_set_flag(config, EVENT_BASE_FLAG_NO_CACHE_TIME) == 0)
         base = event_base_new_with_config(config);
     event_config_free(config);
     if (base && event_base_priority_init(base, PRIORITIES) < 0) {

@@ -6,6 +6,7 @@ libpacker_la_SOURCES += \
 	packer/steps/journal.c packer/steps/journal.h \
 	packer/steps/journal_file.c packer/steps/journal_file.h \
 	packer/steps/lacks.c packer/steps/lacks.h \
+	packer/steps/os_noise.c packer/steps/os_noise.h \
 	packer/steps/packer.c packer/steps/packer.h \
 	packer/steps/pairs.c packer/steps/pairs.h \
 	packer/steps/pool.c packer/steps/pool.h \
@@ -15,6 +16,7 @@ libpacker_la_SOURCES += \
 	packer/steps/rank_tasks.c packer/steps/rank_tasks.h \
 	packer/steps/registers.c packer/steps/registers.h \
 	packer/steps/registry.c packer/steps/registry.h \
+	packer/steps/rest.c packer/steps/rest.h \
 	packer/steps/run_folder.c packer/steps/run_folder.h \
 	packer/steps/stage.c packer/steps/stage.h \
 	packer/steps/stand.c packer/steps/stand.h \
@@ -22,4 +24,5 @@ libpacker_la_SOURCES += \
 	packer/steps/step_counts.c packer/steps/step_counts.h \
 	packer/steps/tally.h \
 	packer/steps/strangers.c packer/steps/strangers.h \
+	packer/steps/together.c packer/steps/together.h \
 	packer/steps/walk.c packer/steps/walk.h

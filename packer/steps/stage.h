@@ -48,6 +48,7 @@ struct stage {
     bool unhurried; /* which is left to the next turn when this one has taken long */
     /* Returns the seconds until it wants a turn, < 0: only what happens wakes it. Reads nothing. */
     double (*due)(const struct packer *packer);
+    bool rests; /* and which may come later while there is nothing to decide (steps/rest.h) */
 };
 
 /* For `adopt`: there is nothing to do for a step of the journal, though there is for one that

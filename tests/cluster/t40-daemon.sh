@@ -148,3 +148,21 @@ t40_release_of_one_job() {
     same "states" "$(explained a .state) $(explained b .state)" "left placed"
     stop a b
 }
+
+# own_cpus: where berthd's threads may run, one line if all may run there.
+own_cpus() {
+    sed -n 's/^Cpus_allowed_list:\t*//p' "/proc/$(daemon_pid berthd)"/task/*/status | sort -u
+}
+
+t40_berthds_threads_keep_off_the_cores_of_steps() {
+    daemon_stop berthd
+    berthd_start
+    same "nobody" "$(own_cpus)" 0-1
+    start a -c1 --contention-aware=auto
+    soon "beside one step" "$((1 - $(cpus_of a)))" own_cpus
+    start b -c1 --contention-aware=auto
+    soon "two steps have all" 0-1 own_cpus
+    stop b
+    soon "beside one again" "$((1 - $(cpus_of a)))" own_cpus
+    stop a
+}

@@ -104,6 +104,7 @@ unit_programs = \
 	tests/unit/daemon/test_ledger_record \
 	tests/unit/daemon/test_notify \
 	tests/unit/daemon/test_open \
+	tests/unit/daemon/test_own_cpus \
 	tests/unit/daemon/test_pipeline \
 	tests/unit/daemon/test_privileges \
 	tests/unit/daemon/test_questions \
@@ -287,13 +288,16 @@ unit_programs = \
 	tests/unit/steps/test_journal \
 	tests/unit/steps/test_journal_file \
 	tests/unit/steps/test_journal_memory \
+	tests/unit/steps/test_os_noise \
 	tests/unit/steps/test_pairs \
 	tests/unit/steps/test_pool \
 	tests/unit/steps/test_programs \
 	tests/unit/steps/test_rank_tasks \
 	tests/unit/steps/test_registry \
+	tests/unit/steps/test_rest \
 	tests/unit/steps/test_stepd \
 	tests/unit/steps/test_strangers \
+	tests/unit/steps/test_together \
 	tests/unit/steps/test_walk \
 	tests/unit/system/test_capabilities \
 	tests/unit/system/test_cpu_busy \
@@ -418,6 +422,8 @@ tests_unit_tasks_test_tasks_LDADD = $(TASKS_TESTED)
 tests_unit_tasks_test_trees_LDADD = $(TASKS_TESTED)
 TASKS_TESTED = libtasks.la $(CMOCKA_LIBS) -lpthread
 tests_unit_settle_test_comment_SOURCES = tests/unit/settle/test_comment.c packer/settle/comment.c
+tests_unit_steps_test_os_noise_SOURCES = tests/unit/steps/test_os_noise.c tests/bench/silence_sim.c tests/bench/silence_train.c
+tests_unit_steps_test_os_noise_LDADD = libbench.la $(LDADD)
 tests_unit_system_test_plugin_file_CPPFLAGS = $(AM_CPPFLAGS) -DSLURM_SERIES=$(SLURM_SERIES_NUMBER)
 EXTRA_tests_unit_system_test_plugin_file_DEPENDENCIES = spank_berth.la
 tests_unit_base_test_json_LDFLAGS = -Wl,--wrap=json_tokener_parse_ex,--wrap=json_tokener_set_flags

@@ -15,6 +15,8 @@
 
 #include "packer/daemon/notify.h"
 
+static struct packer packer; /* together = off: instants of its own */
+
 struct stand {
     struct event_base *base;
     int fd;
@@ -72,7 +74,7 @@ static void assert_told_nothing(const struct stand *stand)
 static void test_ready_and_stopping(void **state)
 {
     struct stand *stand = *state;
-    struct notify *notify = notify_open(stand->base);
+    struct notify *notify = notify_open(stand->base, &packer);
 
     assert_non_null(notify);
     assert_told(stand, "READY=1");
@@ -89,7 +91,7 @@ static void test_watchdog(void **state)
     struct notify *notify;
 
     setenv("WATCHDOG_USEC", "20000", 1);
-    notify = notify_open(stand->base);
+    notify = notify_open(stand->base, &packer);
     assert_told(stand, "READY=1");
     assert_told(stand, "WATCHDOG=1");
     assert_true(notify_watchdog_s(notify) == 0.02);
@@ -109,7 +111,7 @@ static void test_watchdog_of_another(void **state)
 
     setenv("WATCHDOG_USEC", "20000", 1);
     setenv("WATCHDOG_PID", "1", 1);
-    notify = notify_open(stand->base);
+    notify = notify_open(stand->base, &packer);
     assert_told(stand, "READY=1");
     assert_told_nothing(stand);
     assert_true(notify_watchdog_s(notify) == 0);
@@ -121,9 +123,9 @@ static void test_nobody_wants_to_know(void **state)
     struct stand *stand = *state;
 
     unsetenv("NOTIFY_SOCKET");
-    assert_null(notify_open(stand->base));
+    assert_null(notify_open(stand->base, &packer));
     setenv("NOTIFY_SOCKET", "relative", 1);
-    assert_null(notify_open(stand->base));
+    assert_null(notify_open(stand->base, &packer));
     notify_close(NULL);
 }
 

@@ -403,8 +403,8 @@ static void test_hostile_name(void **state)
 static void test_private_data(void **state)
 {
     static const char *const hidden[] = {
-        "pool",  "steps",    "rungs",     "energy",  "registrations",
-        "moves", "failures", "strangers", "refused", "refused_in_a_row"};
+        "pool",     "steps",     "rungs",   "energy",           "registrations", "moves",
+        "failures", "strangers", "refused", "refused_in_a_row", "silence"};
     struct fixture *f = *state;
     struct wire_register request = fixture_request(7, 0, "0", "0", 1, NULL);
     struct json_object *object;

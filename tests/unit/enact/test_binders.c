@@ -321,7 +321,7 @@ static void stand_elsewhere(struct node *node, struct step *step, const size_t (
 /* The look of a window. */
 static bool look(struct node *node)
 {
-    node->f->packer.state->bindings->looked_s = 0;
+    node->f->packer.state->bindings->due_s = 0;
     return bindings_turn(&node->f->packer);
 }
 

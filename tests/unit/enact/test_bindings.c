@@ -291,7 +291,7 @@ static void look(struct node *node)
 {
     struct berth_error err;
 
-    node->f->packer.state->bindings->looked_s = -1000;
+    node->f->packer.state->bindings->due_s = 0;
     if (bindings_turn(&node->f->packer))
         assert_int_equal(rearrange(&node->f->packer, NULL, 0, &err), 0);
     while (rearrange_turn(&node->f->packer))
