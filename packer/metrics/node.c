@@ -254,6 +254,7 @@ char *metrics_page(const struct packer *packer, enum metrics_format format, bool
 {
     struct metrics_text text;
 
+    packer->state->tally->scraped = true;
     metrics_text_begin(&text, format);
     metrics_node(packer, &text);
     metrics_energy(packer, &text);

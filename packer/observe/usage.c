@@ -16,7 +16,7 @@
 #define COST 100     /* and all steps' rest so many times as long as reading them takes */
 #define TURN_S 0.002 /* of one turn of the event loop: the other steps wait for the next */
 #define REST_S 0.01
-#define RESTING_S 600.0 /* so much more rarely while nobody asks, and nothing is to be decided */
+#define RESTING_S 600.0 /* so much more rarely while nobody looks, and nothing is to be decided */
 
 /* Adds up what the processes have used, and the children that they have waited for. */
 static void take_times(struct step_use *use, const struct stat_row *row, size_t n)
@@ -59,22 +59,6 @@ static struct stat_row *rows_of(struct enforce *enforce, const struct step *step
     return row;
 }
 
-void observe_step(const struct packer *packer, struct step *step)
-{
-    static const struct stat_how how = {.late = true}; /* it is a sum, of a second ago at most */
-    struct step_use *use = &step->use;
-    struct stat_row *row;
-    enum hands_state state;
-    size_t n;
-
-    if (step->state == STEP_ENDED || use->hung || !(row = rows_of(packer->world.enforce, step, &n)))
-        return;
-    state = stat_reader_read(counters_stats(packer->state->counters), &use->ask, step->request.uid,
-                             row, n, &how);
-    take_answer(use, state, row, n);
-    free(row);
-}
-
 /* Takes in what was asked the last time, if it is there. */
 static void take_asked(struct stat_reader *reader, struct step_use *use)
 {
@@ -85,6 +69,23 @@ static void take_asked(struct stat_reader *reader, struct step_use *use)
     if (!use->ask)
         return;
     state = stat_reader_take(reader, &use->ask, &row, &n);
+    take_answer(use, state, row, n);
+    free(row);
+}
+
+void observe_step(const struct packer *packer, struct step *step)
+{
+    static const struct stat_how how = {.late = true}; /* who is slow is asked once */
+    struct step_use *use = &step->use;
+    struct stat_row *row;
+    enum hands_state state;
+    size_t n;
+
+    take_asked(counters_stats(packer->state->counters), use); /* it may be of long ago */
+    if (step->state == STEP_ENDED || use->hung || !(row = rows_of(packer->world.enforce, step, &n)))
+        return;
+    state = stat_reader_read(counters_stats(packer->state->counters), &use->ask, step->request.uid,
+                             row, n, &how);
     take_answer(use, state, row, n);
     free(row);
 }
@@ -147,12 +148,16 @@ static bool take_counted(const struct packer *packer, struct step *step)
     return true;
 }
 
-/* Reads the step's processes. The more steps there are, the longer it rests then. */
+/* Reads the step's processes. The more steps there are, the longer it rests then. Whose next
+ * reading is far away has this one at once. */
 static void read_processes(const struct packer *packer, struct step *step)
 {
     double began_s = clock_s(), now_s;
 
-    observe_later(packer, step);
+    if (rest_may(packer))
+        observe_step(packer, step);
+    else
+        observe_later(packer, step);
     now_s = clock_s();
     step->use.next_s =
         together_next(packer, now_s,
@@ -161,9 +166,11 @@ static void read_processes(const struct packer *packer, struct step *step)
 
 void observe_turn(const struct packer *packer)
 {
-    double began_s = clock_s(), late_s = rest_may(packer) ? RESTING_S : 0;
+    struct tally *tally = packer->state->tally;
+    double began_s = clock_s(), late_s = rest_may(packer) && !tally->scraped ? RESTING_S : 0;
     struct step *step;
 
+    tally->scraped = false;
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (take_counted(packer, step))

@@ -4,6 +4,7 @@
 #ifndef BERTH_STEPS_TALLY_H
 #define BERTH_STEPS_TALLY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "packer/steps/os_noise.h"
@@ -24,9 +25,10 @@ struct tally_slowdown {
  * [0] and lost [1]; of steps that berth placed [0], and observed [1]. */
 struct tally {
     uint64_t registrations, decisions, moves, failures;
-    uint64_t turns;     /* of the windows (observe/window.h) */
+    uint64_t turns;        /* of the windows (observe/window.h) */
     struct os_noise noise; /* of the event loop, when nobody asked it for anything */
-    double swept_s;     /* CLOCK_MONOTONIC, of the last whole sweep; 0: there was none */
+    double swept_s;        /* CLOCK_MONOTONIC, of the last whole sweep; 0: there was none */
+    bool scraped;          /* the metrics were, since the steps were read */
     double asked_s; /* CLOCK_MONOTONIC, when somebody asked what is known of the steps; 0: nobody */
     struct {
         uint64_t n, in_a_row; /* in_a_row: since one was taken */

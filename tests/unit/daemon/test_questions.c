@@ -129,10 +129,33 @@ static void test_once_a_second(void **state)
     step->body.task[0].pid = getpid();
     step->use.next_s = 0;
     observe_turn(&f->packer);
-    assert_true(observe_due(&f->packer) > 0.9);
+    assert_true(observe_due(&f->packer) > 0.4); /* at the instant after the next half second */
     next_s = step->use.next_s;
     observe_turn(&f->packer);
     assert_true(step->use.next_s == next_s);
+    fixture_close(f);
+}
+
+/* While there is nothing to decide they are read for who looks. */
+static void test_seldom_at_rest(void **state)
+{
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+    struct step *step = fixture_run(f, 1, "0", "prog");
+
+    (void)state;
+    step->body.task[0].pid = getpid();
+    step->started_mono_s -= 60;
+    step->use.next_s = clock_s() - 1;
+    f->packer.steps->changed = false;
+    observe_turn(&f->packer);
+    assert_true(step->use.user_s < 0);
+    for (int i = 0; i < 600 && step->use.user_s < 0; i++) { /* the thread may be late */
+        f->packer.state->tally->scraped = true;
+        step->use.next_s = clock_s() - 1;
+        observe_turn(&f->packer);
+    }
+    assert_true(step->use.user_s >= 0);
+    assert_false(f->packer.state->tally->scraped);
     fixture_close(f);
 }
 
@@ -141,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_file),
         cmocka_unit_test(test_once_a_second),
+        cmocka_unit_test(test_seldom_at_rest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
