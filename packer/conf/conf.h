@@ -72,8 +72,8 @@ struct conf {
     enum conf_switch lock_time;      /* count waiting for futexes, by eBPF */
     enum conf_switch reuse_sampling; /* stack distances by sampled addresses */
     uint64_t startup_ms, first_window_ms, window_ms;
-    uint64_t rest_ms; /* between two looks while there is nothing to decide; 0: as ever */
-    bool together;    /* what is done by time is done on multiples on the wall clock */
+    uint64_t rest_ms;           /* between two looks while there is nothing to decide; 0: as ever */
+    enum conf_switch together;  /* what is done by time is done on multiples on the wall clock */
     double phase_change;        /* relative distance from the average that begins a new phase */
     enum conf_switch learn;     /* store what was counted */
     uint64_t profile_age_days;  /* 0: counted samples are kept for ever */

@@ -87,7 +87,7 @@ static struct json_object *render_silence(const struct packer *packer)
     char key[16];
 
     json_add_bool(object, "rests", rest_may(packer));
-    json_add_bool(object, "together", packer->world.conf.together);
+    json_add_bool(object, "together", packer->world.conf.together == CONF_ON);
     json_add_double(object, "seconds", told.seconds);
     json_add_double(object, "bursts_per_s", told.per_s);
     json_add_double(object, "core", told.core);
@@ -97,7 +97,7 @@ static struct json_object *render_silence(const struct packer *packer)
         snprintf(key, sizeof(key), "%ums", iteration_ms[i]);
         json_add_double(longer, key,
                         os_noise_longer(noise, now_s, nodes, iteration_ms[i] / 1e3,
-                                        packer->world.conf.together));
+                                        packer->world.conf.together == CONF_ON));
     }
     json_add(object, "longer", longer);
     return object;

@@ -49,10 +49,14 @@ static bool has_pool(const struct packer *packer, const struct step *step)
 bool rest_may(const struct packer *packer)
 {
     const struct registry *steps = packer->steps;
+    const struct conf *conf = &packer->world.conf;
     const struct step *step;
 
-    if (packer->world.conf.rest_ms == 0 || steps->changed ||
+    if (conf->rest_ms == 0 || steps->changed ||
         clock_s() - packer->state->tally->asked_s < REST_ASKED_S)
+        return false;
+    if (conf->blackboard == CONF_ON &&
+        steps->nlive > 0) /* programs read there what windows have said */
         return false;
     TAILQ_FOREACH(step, &steps->live, link)
     if (!is_known(packer, step) || is_followed(step) || !has_pool(packer, step))

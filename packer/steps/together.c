@@ -7,7 +7,9 @@
 /* What the clock of the instants is ahead of CLOCK_MONOTONIC, s. */
 static double ahead_s(const struct packer *packer)
 {
-    return packer->world.conf.together ? (double)clock_ns(CLOCK_REALTIME) / 1e9 - clock_s() : 0;
+    return packer->world.conf.together == CONF_ON
+               ? (double)clock_ns(CLOCK_REALTIME) / 1e9 - clock_s()
+               : 0;
 }
 
 double together_next(const struct packer *packer, double at_s, double every_s)

@@ -372,7 +372,8 @@ static void test_mdoc_names_every_key(void **state)
     "devil_miss_pmi = 1\ntranquil_miss_pmi = 20\ntranquil_pass = 21s\n"                            \
     "adapt_light_mpa = 0.2\nadapt_light_lock = 22\nneutral_miss_pmi = 2\nsweep = 1s\nhistory = "   \
     "3\nstartup = 4s\n"                                                                            \
-    "first_window = 5s\nwindow = 6s\nphase_change = 0.5\nlearn = off\nprofile_age = 7\n"           \
+    "first_window = 5s\nwindow = 6s\nrest = 7s\ntogether = off\n"                                  \
+    "phase_change = 0.5\nlearn = off\nprofile_age = 7\n"                                           \
     "move = all\ndevice_near = prefer\nreplace = off\nreplace_horizon = 8s\nreplace_limit = "      \
     "9\nregret = "                                                                                 \
     "0.1\nregret_time = 10s\n"                                                                     \

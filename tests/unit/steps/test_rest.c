@@ -75,6 +75,10 @@ static void test_followed(void **state)
     assert_false(rests(f));
     step->share.others = 0;
     assert_true(rests(f));
+    f->packer.world.conf.blackboard = CONF_ON; /* and so has who reads it */
+    assert_false(rests(f));
+    fixture_end(f, 1, 0);
+    assert_true(rests(f));
 }
 
 /* Two may exchange their places. */

@@ -37,7 +37,7 @@ static void test_each_its_own(void **state)
 {
     struct fixture *f = *state;
 
-    f->packer.world.conf.together = false;
+    f->packer.world.conf.together = CONF_OFF;
     assert_float_equal(together_next(&f->packer, 100.2, 2), 102, 1e-6);
     assert_float_equal(together_next(&f->packer, 101.2, 2), 104, 1e-6);
     assert_true(off_s(CLOCK_MONOTONIC, together_next(&f->packer, clock_s(), 0.7), 0.7) < 1e-3);
