@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "packer/enforce/listed.h"
-
 static const struct enforce_way *const ways[] = {&enforce_cgroup2, &enforce_cgroup1,
                                                  &enforce_dryrun};
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
@@ -70,7 +68,6 @@ int enforce_open(struct enforce *enforce, const struct rootfs *root, const char 
         return -1;
     *enforce = (struct enforce){
         .way = way, .root = root, .tree = "berth", .rebinds = enforce_kernel_rebinds(root)};
-    enforce->listed = listed_new();
     if (way->jobs == slurm_jobs_cgroup2)
         enforce->folders = slurm_folders_new();
     strcpy(enforce->cgroup_root, cgroup_root);

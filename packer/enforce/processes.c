@@ -273,10 +273,12 @@ static int add_descent(struct enforce *enforce, const struct enforce_step *step,
 int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *step,
                          struct enforce_pids *list)
 {
-    pid_t newest = enforce->listed ? listed_newest(enforce->root) : 0;
+    pid_t newest = listed_newest(enforce->root);
 
     if (list->n > 0) /* beside others: which of them it has is not the step's */
         return add_descent(enforce, step, list);
+    if (newest && !enforce->listed)
+        enforce->listed = listed_new();
     if (listed_get(enforce->listed, step, newest, list))
         return 0;
     if (add_descent(enforce, step, list) < 0)

@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -117,6 +118,16 @@ int clock_gettime(clockid_t clock, struct timespec *at)
         return (int)(real_syscall ? real_syscall : syscall)(SYS_clock_gettime, clock, at);
     *at = (struct timespec){ns / NS, ns % NS};
     return 0;
+}
+
+/* There are no timers of the kernel's: the event loop waits by epoll_wait(2), then. */
+int timerfd_create(int clock, int flags)
+{
+    if (control >= 0) {
+        errno = ENOSYS;
+        return -1;
+    }
+    return (int)(real_syscall ? real_syscall : syscall)(SYS_timerfd_create, clock, flags);
 }
 
 int gettimeofday(struct timeval *restrict at, void *restrict zone)

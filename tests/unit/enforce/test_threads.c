@@ -74,6 +74,7 @@ static int teardown(void **state)
     struct box *box = *state;
 
     step_stop(&box->run);
+    enforce_close(&box->enforce);
     rootfs_close(&box->root);
     free(box);
     return 0;
