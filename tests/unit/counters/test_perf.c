@@ -77,6 +77,7 @@ static void box_close(struct box *box)
     assert_false(rootfs_exists(&box->root, box->tree));
     counters_perf.close(box->state);
     topo_free(box->topo);
+    enforce_close(&box->enforce);
     rootfs_close(&box->root);
 }
 

@@ -230,6 +230,7 @@ static void box_close(struct box *box)
         perf_cgroup_sweep(&box->hierarchy, &box->enforce, NULL, 0);
     }
     assert_false(rootfs_exists(&box->root, path));
+    enforce_close(&box->enforce);
     rootfs_close(&box->root);
 }
 

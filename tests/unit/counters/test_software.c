@@ -61,6 +61,7 @@ static void close_node(struct fixture *f)
 {
     counters_software.close(f->state);
     stat_reader_close(f->node.stats);
+    enforce_close(&f->enforce);
     rootfs_close(&f->root);
     free(f);
 }
