@@ -33,13 +33,27 @@ struct cpus own_cpus_choose(const struct packer *packer, const struct cpus *give
     return cpus_empty(&free) ? *given : free;
 }
 
+/* Has a step come, gone or moved since it was asked last? */
+static bool is_news(struct own_cpus *own, const struct packer *packer)
+{
+    const struct registry *steps = packer->steps;
+    uint64_t moves = packer->state->tally->moves;
+
+    if (own->steps == steps->serial && own->live == steps->nlive && own->moves == moves)
+        return false;
+    own->steps = steps->serial;
+    own->live = steps->nlive;
+    own->moves = moves;
+    return true;
+}
+
 void own_cpus_follow(struct own_cpus *own, const struct packer *packer)
 {
     const struct rootfs *root = &packer->world.root;
     struct berth_error err;
     struct cpus next;
 
-    if (!rootfs_is_machine(root))
+    if (!is_news(own, packer) || !rootfs_is_machine(root))
         return;
     if (cpus_empty(&own->given)) {
         if (enforce_get_affinity(0, &own->given) < 0)

@@ -10,8 +10,9 @@
 #include "packer/steps/packer.h"
 
 struct own_cpus {
-    struct cpus given; /* with which berthd was started; empty: not read yet */
-    struct cpus now;   /* where its threads run */
+    struct cpus given;           /* with which berthd was started; empty: not read yet */
+    struct cpus now;             /* where its threads run */
+    uint64_t steps, live, moves; /* when that was chosen: newest step, live steps, moves so far */
 };
 
 /* Returns the CPUs of `given` on whose cores no step runs, is at home or may come to be; all of

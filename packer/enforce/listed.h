@@ -12,6 +12,8 @@
 
 struct listed;
 
+#define LISTED_TASKS 4 /* of fewer tasks nothing is remembered: to look is as fast */
+
 /* Returns an empty memory, which the caller frees, or NULL for want of memory: then everything is
  * read each time. */
 struct listed *listed_new(void);

@@ -273,10 +273,12 @@ static int add_descent(struct enforce *enforce, const struct enforce_step *step,
 int enforce_pids_descend(struct enforce *enforce, const struct enforce_step *step,
                          struct enforce_pids *list)
 {
-    pid_t newest = listed_newest(enforce->root);
+    pid_t newest;
 
-    if (list->n > 0) /* beside others: which of them it has is not the step's */
+    /* Beside others it is not known which of them are the step's; few are listed as fast. */
+    if (list->n > 0 || step->ntasks < LISTED_TASKS)
         return add_descent(enforce, step, list);
+    newest = listed_newest(enforce->root);
     if (newest && !enforce->listed)
         enforce->listed = listed_new();
     if (listed_get(enforce->listed, step, newest, list))
