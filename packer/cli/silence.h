@@ -3,7 +3,6 @@
 #ifndef BERTH_CLI_SILENCE_H
 #define BERTH_CLI_SILENCE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include <json-c/json.h>

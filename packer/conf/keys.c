@@ -224,10 +224,9 @@ const struct conf_key conf_key[] = {
     {"window", LIVE, "1s", TIME(100, 3600e3), FIELD(window_ms), "Every further window."},
     {"rest", LIVE, "30s", TIME(0, 3600e3), FIELD(rest_ms),
      "While there is nothing to decide, steps and meters are looked at that seldom: while nobody "
-     "is "
-     "on the node, or one step that stands where Slurm put it, and asked for nothing that follows "
-     "what it does. A program that waits for the slowest of a thousand "
-     "nodes waits for each look. 0: as often as ever. berth(7), SILENCE."},
+     "is on the node, or one step that stands where Slurm put it, and asked for nothing that "
+     "follows what it does. A program that waits for the slowest of a thousand nodes waits for "
+     "each look. 0: as often as ever. berth(7), SILENCE."},
     {"together", LIVE, "on", CHOICE(switch_words), FIELD(together),
      "What is done by time is done on multiples of its period on the wall clock, so that all nodes "
      "do it at the same instant, as far as their clocks agree: who waits for the slowest of them "

@@ -13,8 +13,6 @@
 #include "packer/steps/rest.h"
 #include "packer/steps/strangers.h"
 
-#define RESTING_S 600.0 /* so rarely while berthd rests */
-
 /* Returns the names of the live steps, which the caller frees; NULL for want of memory. */
 static struct wire_step_id *list_live(const struct packer *packer)
 {
@@ -82,7 +80,7 @@ static bool is_told(const struct packer *packer)
     const struct step *step;
 
     if ((!packer->state->folders && packer->world.enforce->way->jobs) || !packer->state->stepds ||
-        clock_s() - packer->state->tally->swept_s >= RESTING_S || !rest_may(packer))
+        clock_s() - packer->state->tally->swept_s >= REST_RARELY_S || !rest_may(packer))
         return false;
     TAILQ_FOREACH(step, &packer->steps->live, link)
     if (!step->body.stepd || step->empty_mono_s > 0)

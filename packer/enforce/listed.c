@@ -59,7 +59,8 @@ static pid_t first_of(const struct enforce_step *step)
     return step->ntasks ? step->task[0].pid : 0;
 }
 
-static const struct listed_step *find(const struct listed *listed, const struct enforce_step *step)
+static const struct listed_step *find_step(const struct listed *listed,
+                                           const struct enforce_step *step)
 {
     const struct listed_step *one;
 
@@ -75,7 +76,7 @@ bool listed_get(const struct listed *listed, const struct enforce_step *step, pi
 {
     const struct listed_step *one;
 
-    if (!listed || !newest || listed->newest != newest || !(one = find(listed, step)) ||
+    if (!listed || !newest || listed->newest != newest || !(one = find_step(listed, step)) ||
         array_grow(&list->pid, &list->room, list->n + one->n, sizeof(*list->pid)) < 0)
         return false;
     if (one->n)

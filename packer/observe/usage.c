@@ -16,7 +16,6 @@
 #define COST 100     /* and all steps' rest so many times as long as reading them takes */
 #define TURN_S 0.002 /* of one turn of the event loop: the other steps wait for the next */
 #define REST_S 0.01
-#define RESTING_S 600.0 /* so much more rarely while nobody looks, and nothing is to be decided */
 
 /* Adds up what the processes have used, and the children that they have waited for. */
 static void take_times(struct step_use *use, const struct stat_row *row, size_t n)
@@ -167,7 +166,7 @@ static void read_processes(const struct packer *packer, struct step *step)
 void observe_turn(const struct packer *packer)
 {
     struct tally *tally = packer->state->tally;
-    double began_s = clock_s(), late_s = rest_may(packer) && !tally->scraped ? RESTING_S : 0;
+    double began_s = clock_s(), late_s = rest_may(packer) && !tally->scraped ? REST_RARELY_S : 0;
     struct step *step;
 
     tally->scraped = false;

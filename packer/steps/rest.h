@@ -17,6 +17,9 @@
 /* After a question berthd keeps what it answers up to date for so long: who asks asks again. */
 #define REST_ASKED_S 10.0
 
+/* What others tell, or nobody looks at, is read that rarely while berthd rests. */
+#define REST_RARELY_S 600.0
+
 /* May it rest now? Reads nothing. */
 bool rest_may(const struct packer *packer);
 
