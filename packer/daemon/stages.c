@@ -205,13 +205,15 @@ void stages_undo(const struct packer *packer, struct step *step)
 
 static double next_due(const struct packer *packer)
 {
-    double in_s = -1;
+    double in_s = -1, resting_s = -1;
 
-    for (size_t i = 0; i < ROWS; i++)
+    for (size_t i = 0; i < ROWS; i++) {
+        double *sooner_s = table[i]->rests ? &resting_s : &in_s;
+
         if (table[i]->due)
-            in_s = clock_sooner(in_s, table[i]->rests ? rest_until(packer, table[i]->due(packer))
-                                                      : table[i]->due(packer));
-    return in_s;
+            *sooner_s = clock_sooner(*sooner_s, table[i]->due(packer));
+    }
+    return clock_sooner(in_s, rest_until(packer, resting_s));
 }
 
 double stages_turn(const struct packer *packer)

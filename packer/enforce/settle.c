@@ -19,9 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packer/enforce/listed.h"
 #include "packer/base/array.h"
 #include "packer/base/clock.h"
+#include "packer/enforce/listed.h"
 #include "packer/system/process_look.h"
 
 /* Rounds in which processes are moved out of berth's cgroup of the step: its CPUs are the right

@@ -149,11 +149,11 @@ static bool take_counted(const struct packer *packer, struct step *step)
 
 /* Reads the step's processes. The more steps there are, the longer it rests then. Whose next
  * reading is far away has this one at once. */
-static void read_processes(const struct packer *packer, struct step *step)
+static void read_processes(const struct packer *packer, struct step *step, bool at_once)
 {
     double began_s = clock_s(), now_s;
 
-    if (rest_may(packer))
+    if (at_once)
         observe_step(packer, step);
     else
         observe_later(packer, step);
@@ -166,7 +166,8 @@ static void read_processes(const struct packer *packer, struct step *step)
 void observe_turn(const struct packer *packer)
 {
     struct tally *tally = packer->state->tally;
-    double began_s = clock_s(), late_s = rest_may(packer) && !tally->scraped ? REST_RARELY_S : 0;
+    bool rests = rest_may(packer);
+    double began_s = clock_s(), late_s = rests && !tally->scraped ? REST_RARELY_S : 0;
     struct step *step;
 
     tally->scraped = false;
@@ -175,7 +176,7 @@ void observe_turn(const struct packer *packer)
         if (take_counted(packer, step))
             continue;
         if (began_s >= step->use.next_s + late_s && clock_s() - began_s < TURN_S)
-            read_processes(packer, step);
+            read_processes(packer, step, rests);
     }
 }
 
