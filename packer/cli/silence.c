@@ -23,7 +23,9 @@ double silence_say(struct json_object *node, char *text, size_t size)
     snprintf(text, size, "%.2g bursts a second of up to %.2g ms, %.2g %% of a core%s%s",
              ctl_number(silence, "bursts_per_s"), ctl_number(silence, "longest_ms"),
              100 * ctl_number(silence, "core"),
-             json_object_get_boolean(json_object_object_get(silence, "rests")) ? "; it rests" : "",
+             json_object_get_boolean(json_object_object_get(silence, "rests"))
+                 ? "; it rests while nobody asks"
+                 : "",
              wide);
     return nodes > 1 ? longer : 1;
 }

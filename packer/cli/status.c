@@ -230,7 +230,7 @@ static void put_refused(struct screen *screen, struct json_object *node)
 /* Puts what berthd does by itself. */
 static void put_silence(struct screen *screen, struct json_object *node)
 {
-    char line[320] = "by itself: ";
+    char line[320] = "berthd by itself: ";
     size_t used = strlen(line);
     double longer = silence_say(node, line + used, sizeof(line) - used);
 

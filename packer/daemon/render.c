@@ -86,7 +86,7 @@ static struct json_object *render_silence(const struct packer *packer)
     uint32_t nodes = widest(packer);
     char key[16];
 
-    json_add_bool(object, "rests", rest_may(packer));
+    json_add_bool(object, "rests", rest_nothing_to_decide(packer));
     json_add_bool(object, "together", packer->world.conf.together == CONF_ON);
     json_add_double(object, "seconds", told.seconds);
     json_add_double(object, "bursts_per_s", told.per_s);

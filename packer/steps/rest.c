@@ -46,14 +46,13 @@ static bool has_pool(const struct packer *packer, const struct step *step)
     return true;
 }
 
-bool rest_may(const struct packer *packer)
+bool rest_nothing_to_decide(const struct packer *packer)
 {
     const struct registry *steps = packer->steps;
     const struct conf *conf = &packer->world.conf;
     const struct step *step;
 
-    if (conf->rest_ms == 0 || steps->changed ||
-        clock_s() - packer->state->tally->asked_s < REST_ASKED_S)
+    if (conf->rest_ms == 0 || steps->changed)
         return false;
     if (conf->blackboard == CONF_ON &&
         steps->nlive > 0) /* programs read there what windows have said */
@@ -62,6 +61,12 @@ bool rest_may(const struct packer *packer)
     if (!is_known(packer, step) || is_followed(step) || !has_pool(packer, step))
         return false;
     return true;
+}
+
+bool rest_may(const struct packer *packer)
+{
+    return clock_s() - packer->state->tally->asked_s >= REST_ASKED_S &&
+           rest_nothing_to_decide(packer);
 }
 
 double rest_until(const struct packer *packer, double in_s)

@@ -20,7 +20,10 @@
 /* What others tell, or nobody looks at, is read that rarely while berthd rests. */
 #define REST_RARELY_S 600.0
 
-/* May it rest now? Reads nothing. */
+/* Does it rest as long as nobody asks? Reads nothing. */
+bool rest_nothing_to_decide(const struct packer *packer);
+
+/* May it rest now? Nor does this. */
 bool rest_may(const struct packer *packer);
 
 /* Returns the seconds until a turn that is due in in_s (< 0: never) has to be: while berthd may

@@ -156,6 +156,14 @@ out_has '^left where Slurm put them: 12 steps, and none was placed since; the la
 "$berthctl" doctor --socket "$dir/sock" >"$dir/out" 2>"$dir/err"
 out_has '^berthd: steps  *warn  *the last 3 could not be placed: step 1.0 has no cgroup'
 
+# what berthd does by itself is told, and doctor warns where a wide step would notice
+noisy='"silence":{"rests":true,"together":false,"seconds":300,"bursts_per_s":1,"core":0.002,"longest_ms":2.2,"nodes":1000,"longer":{"1ms":2.95,"5ms":1.5,"20ms":1.13,"100ms":1.03}}'
+{ echo "$node" | sed "s/\"failures\":0/&,$noisy/"; echo "$last"; } >"$dir/answer"
+ctl 0 status ''
+out_has '^berthd by itself: 1 bursts a second of up to 2.2 ms, 0.2 % of a core; it rests while nobody asks; who waits'
+"$berthctl" doctor --socket "$dir/sock" >"$dir/out" 2>"$dir/err"
+out_has '^berthd: silence  *warn  *1 bursts a second'
+
 { echo "$node"; echo "$last"; } >"$dir/answer"
 ctl 0 status ''
 out_has 'no step is registered here'

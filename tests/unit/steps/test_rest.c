@@ -114,6 +114,7 @@ static void test_asked(void **state)
     assert_true(rests(f));
     rest_asked(&f->packer);
     assert_false(rests(f));
+    assert_true(rest_nothing_to_decide(&f->packer)); /* who asks is told that */
     f->packer.state->tally->asked_s -= REST_ASKED_S;
     assert_true(rests(f));
 }
