@@ -4,7 +4,6 @@
  *
  * `day --help` tells what is simulated; day_sim.h, day_best.h and day_berthd.h tell how. */
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,33 +18,25 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/day_berthd.h"
 #include "tests/bench/day_best.h"
+#include "tests/bench/day_free.h"
+#include "tests/bench/day_machines.h"
+#include "tests/bench/day_options.h"
 #include "tests/unit/common/folder.h"
 
-#define POLICIES_MAX 16
-#define CONF_MAX 32
 #define BAR_AFTER_S 2
-
-struct arguments {
-    struct day_plan plan;
-    struct day_study study;
-    const char *file, *topology, *store;
-    long set; /* -1: all */
-    bool json;
-    size_t policies, confs;
-    const char *policy[POLICIES_MAX], *conf[CONF_MAX + 1];
-};
+#define LEAST 1e-6 /* of the time: what could be avoided is not less */
 
 /* What came of one placer. */
 struct outcome {
-    char name[32];
+    char name[64];
     struct day_tally *day; /* [days] */
     double *cpu_s;         /* [days] of berthd; NULL where there is none */
 };
 
-/* Slurm alone, berthd with each policy, the optimum. */
+/* Slurm alone, berthd with each policy, what costs nothing, the optimum. */
 struct results {
     size_t n;
-    struct outcome of[POLICIES_MAX + 2];
+    struct outcome of[DAY_POLICIES_MAX + DAY_FREE_PLACERS + 2];
 };
 
 static struct {
@@ -53,203 +44,6 @@ static struct {
     double since_s;
     bool shown;
 } bar;
-
-/* ---- the command line ---- */
-
-static const char usage[] =
-    "usage: day [OPTION]... FILE\n"
-    "Days on one simulated node, with the real berthd behind its socket.\n\n"
-    "Jobs of the programs in FILE arrive (Poisson); Slurm gives each the free cores with the "
-    "lowest\n"
-    "numbers; berthd, which has a clock of its own that the simulation advances, is told of them "
-    "as\n"
-    "the plugin does it, reads what they count, and says where each stands. They go on as FILE "
-    "says\n"
-    "that they do beside each other (more than two on a cache: what each suffers is added up).\n"
-    "Three kinds of runs have the same jobs: Slurm alone, berthd with each policy, and the "
-    "optimum,\n"
-    "which knows the truth and puts all where the node does most work at each start and end, on "
-    "the\n"
-    "cores that berthd may use, too. Of each day's jobs are printed the mean stretch (time from\n"
-    "their start to their end by the time that they take alone: a long job counts for more);\n"
-    "`avoided`, (slurm - policy) / (slurm - optimum), which may pass 100 %, for the optimum is the\n"
-    "best of each moment, not of the day; `at once`, which part was done of the work that the node\n"
-    "could have done more than at Slurm's cores, moment by moment in that run; moves and waiting in\n"
-    "the queue of a job.\n\n"
-    "FILE has \"apps\", \"machine\" and \"corun_degradation\" (what i suffers beside j), or "
-    "\"sets\"\n"
-    "of these; README of the tests: CONTRIBUTING.md.\n\n"
-    "  --load L          part of the cores in use if nobody disturbed anybody (0.85)\n"
-    "  --jobs N          jobs a day (1000); with the load, this says how long they are: "
-    "log-normal,\n"
-    "                    sigma 1\n"
-    "  --days D          days, one after the other; what was learned stays (3)\n"
-    "  --seed S          other jobs (1)\n"
-    "  --topology SPEC   hwloc synthetic; its last-level caches get the size of FILE's\n"
-    "                    (\"package:2 l3:4 core:C pu:1\" with a NUMA node a cache, C cores for two "
-    "of\n"
-    "                    FILE's programs)\n"
-    "  --policies LIST   of berth.conf's policy; all (berthd's default)\n"
-    "  --policy P        the same\n"
-    "  --set N           of FILE, from 0 (all of them, one after the other)\n"
-    "  --sdp on|off      berthd's store has FILE's stack-distance profiles (on)\n"
-    "  --timed on|off    with the speed alone, as berthctl profile stores it (off)\n"
-    "  --memory on|off   there is a machine profile with the memory's bandwidth (off)\n"
-    "  --window S        berth.conf's window, seconds (10)\n"
-    "  --conf LINE       a further line of berth.conf; may be repeated\n"
-    "  --build FOLDER    the berthd of that build folder, which may be of another tree\n"
-    "  --store FILE      keep what berthd has learned there (of the last set and policy), for\n"
-    "                    berthctl pairs and berthctl profile\n"
-    "  --json            one JSON object a set\n"
-    "  --help\n";
-
-enum {
-    LOAD = 256,
-    JOBS,
-    DAYS,
-    SEED,
-    TOPOLOGY,
-    POLICIES,
-    SET,
-    SDP,
-    TIMED,
-    MEMORY,
-    WINDOW,
-    CONF,
-    BUILD,
-    STORE,
-    JSON,
-    HELP
-};
-
-static const struct option options[] = {{"load", required_argument, NULL, LOAD},
-                                        {"jobs", required_argument, NULL, JOBS},
-                                        {"days", required_argument, NULL, DAYS},
-                                        {"seed", required_argument, NULL, SEED},
-                                        {"topology", required_argument, NULL, TOPOLOGY},
-                                        {"policies", required_argument, NULL, POLICIES},
-                                        {"policy", required_argument, NULL, POLICIES},
-                                        {"set", required_argument, NULL, SET},
-                                        {"sdp", required_argument, NULL, SDP},
-                                        {"timed", required_argument, NULL, TIMED},
-                                        {"memory", required_argument, NULL, MEMORY},
-                                        {"window", required_argument, NULL, WINDOW},
-                                        {"conf", required_argument, NULL, CONF},
-                                        {"build", required_argument, NULL, BUILD},
-                                        {"store", required_argument, NULL, STORE},
-                                        {"json", no_argument, NULL, JSON},
-                                        {"help", no_argument, NULL, HELP},
-                                        {0}};
-
-static void wrong(const char *what)
-{
-    fprintf(stderr, "day: %s (try 'day --help')\n", what);
-    exit(2);
-}
-
-static double number(const char *text, double least, double most)
-{
-    char *end;
-    double value = strtod(text, &end);
-
-    if (end == text || *end || !(value >= least && value <= most))
-        wrong(text);
-    return value;
-}
-
-static bool is_on(const char *text)
-{
-    if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
-        wrong(text);
-    return strcmp(text, "on") == 0;
-}
-
-static void take_policies(struct arguments *args, char *list)
-{
-    if (strcmp(list, "all") == 0) {
-        for (size_t i = 0; i < WIRE_POLICIES; i++)
-            args->policy[args->policies++] = wire_policy_name[i];
-        return;
-    }
-    for (char *save, *name = strtok_r(list, ",", &save); name && args->policies < POLICIES_MAX;
-         name = strtok_r(NULL, ",", &save))
-        args->policy[args->policies++] = name;
-}
-
-static void take_option(struct arguments *args, int option, char *value)
-{
-    switch (option) {
-    case LOAD:
-        args->plan.load = number(value, 0.01, 10);
-        break;
-    case JOBS:
-        args->plan.jobs = (size_t)number(value, 1, 1e5);
-        break;
-    case DAYS:
-        args->plan.days = (size_t)number(value, 1, 1000);
-        break;
-    case SEED:
-        args->plan.seed = (uint64_t)number(value, 0, 1e9);
-        break;
-    case TOPOLOGY:
-        args->topology = value;
-        break;
-    case POLICIES:
-        take_policies(args, value);
-        break;
-    case SET:
-        args->set = (long)number(value, 0, 1e6);
-        break;
-    case SDP:
-        args->study.sdp = is_on(value);
-        break;
-    case TIMED:
-        args->study.timed = is_on(value);
-        break;
-    case MEMORY:
-        args->study.calibrated = is_on(value);
-        break;
-    case WINDOW:
-        args->study.window_s = number(value, 0.1, 3600);
-        break;
-    case CONF:
-        if (args->confs == CONF_MAX)
-            wrong("too many --conf");
-        args->conf[args->confs++] = value;
-        break;
-    case BUILD:
-        args->study.build = value;
-        break;
-    case STORE:
-        args->store = value;
-        break;
-    case JSON:
-        args->json = true;
-        break;
-    case HELP:
-        fputs(usage, stdout);
-        exit(0);
-    default:
-        exit(2);
-    }
-}
-
-static void parse(struct arguments *args, int argc, char **argv)
-{
-    int option;
-
-    *args = (struct arguments){.plan = {.load = 0.85, .jobs = 1000, .days = 3, .seed = 1},
-                               .study = {.sdp = true, .window_s = 10},
-                               .set = -1};
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1)
-        take_option(args, option, optarg);
-    if (optind + 1 != argc)
-        wrong("one FILE expected");
-    args->file = argv[optind];
-    args->study.conf = args->conf;
-    if (args->policies == 0)
-        args->policy[args->policies++] = NULL;
-}
 
 /* ---- runs ---- */
 
@@ -337,20 +131,44 @@ static double stretch(const struct outcome *of, size_t d)
     return of->day[d].took_s / of->day[d].alone_s;
 }
 
+/* Returns a part of what there is to be had; NAN: there is next to nothing. */
+static double part(double of, double all)
+{
+    return all > LEAST ? of / all : NAN;
+}
+
 /* Returns which part a run avoids of what there is more with Slurm alone than at the best. */
 static double avoided(const struct results *results, size_t i, size_t d)
 {
-    const struct outcome *slurm = &results->of[0], *best = &results->of[results->n - 1];
+    double slurm = stretch(&results->of[0], d), best = stretch(&results->of[results->n - 1], d);
 
-    return (stretch(slurm, d) - stretch(&results->of[i], d)) /
-           (stretch(slurm, d) - stretch(best, d));
+    return part(slurm - stretch(&results->of[i], d), slurm - best);
 }
 
 /* Returns the same part of the work that the run itself could have done more at each moment. */
 static double at_once(const struct day_tally *day)
 {
-    return (day->work_s[DAY_STAND] - day->work_s[DAY_HOME]) /
-           (day->work_s[DAY_BEST] - day->work_s[DAY_HOME]);
+    double home_s = day->work_s[DAY_HOME];
+
+    return part(day->work_s[DAY_STAND] / home_s - 1, day->work_s[DAY_BEST] / home_s - 1);
+}
+
+static int name_width(const struct results *results)
+{
+    size_t width = strlen("placed by");
+
+    for (size_t i = 0; i < results->n; i++)
+        if (strlen(results->of[i].name) > width)
+            width = strlen(results->of[i].name);
+    return (int)width;
+}
+
+static void print_part(double part)
+{
+    if (isnan(part))
+        printf("  %6s %%", "-");
+    else
+        printf("  %6.1f %%", 100 * part);
 }
 
 static void print_row(const struct results *results, size_t i, size_t d)
@@ -358,9 +176,10 @@ static void print_row(const struct results *results, size_t i, size_t d)
     const struct outcome *of = &results->of[i];
     const struct day_tally *day = &of->day[d];
 
-    printf("%3zu  %-9s  %7.4f  %6.1f %%  %6.1f %%  %9.2f  %8.1f s", d + 1, of->name, stretch(of, d),
-           100 * avoided(results, i, d), 100 * at_once(day), day->moves / day->jobs,
-           day->wait_s / day->jobs);
+    printf("%3zu  %-*s  %7.4f", d + 1, name_width(results), of->name, stretch(of, d));
+    print_part(avoided(results, i, d));
+    print_part(at_once(day));
+    printf("  %9.2f  %8.1f s", day->moves / day->jobs, day->wait_s / day->jobs);
     if (of->cpu_s)
         printf("  %8.3f s", of->cpu_s[d]);
     putchar('\n');
@@ -368,7 +187,8 @@ static void print_row(const struct results *results, size_t i, size_t d)
 
 static void print_table(const struct results *results, size_t days)
 {
-    printf("day  placed by  stretch   avoided   at once  moves/job     waiting  berthd CPU\n");
+    printf("day  %-*s  stretch   avoided   at once  moves/job     waiting  berthd CPU\n",
+           name_width(results), "placed by");
     for (size_t d = 0; d < days; d++)
         for (size_t i = 0; i < results->n; i++)
             print_row(results, i, d);
@@ -392,7 +212,7 @@ static struct json_object *row_json(const struct results *results, size_t i, siz
     return row;
 }
 
-static void print_json(const struct arguments *args, size_t set, const struct results *results)
+static void print_json(const struct day_options *args, size_t set, const struct results *results)
 {
     struct json_object *object = json_object_new_object(), *rows = json_object_new_array();
 
@@ -411,7 +231,7 @@ static void print_json(const struct arguments *args, size_t set, const struct re
 
 /* ---- one set ---- */
 
-static const char *topology_of(const struct arguments *args, const struct day_truth *truth)
+static const char *topology_of(const struct day_options *args, const struct day_truth *truth)
 {
     static char text[128];
     size_t cores = 1;
@@ -419,39 +239,54 @@ static const char *topology_of(const struct arguments *args, const struct day_tr
     for (size_t i = 0; i < truth->apps.n; i++)
         if (truth->apps.app[i].cores > cores)
             cores = truth->apps.app[i].cores;
-    snprintf(text, sizeof(text), "package:2 l3:4 [numa] core:%zu pu:1", 2 * cores);
+    snprintf(text, sizeof(text), "%s core:%zu pu:1",
+             (args->machine ? args->machine : day_machine)->above, 2 * cores);
     return args->topology ? args->topology : text;
 }
 
-static void run_all(const struct arguments *args, struct day_sim *sim, const char *folder,
-                    const struct day_truth *truth, struct results *results)
+static void run_policy(const struct day_options *args, const struct day_policy *policy,
+                       struct day_sim *sim, const char *folder, struct outcome *outcome)
+{
+    const char *conf[2 * DAY_CONF_MAX + 1] = {NULL};
+    struct day_study study = args->study;
+    struct berth_error err;
+
+    memcpy(conf, args->conf, args->confs * sizeof(*conf));
+    memcpy(conf + args->confs, policy->conf, policy->confs * sizeof(*conf));
+    study.policy = policy->name;
+    study.conf = conf;
+    folder_remove(folder);
+    if (mkdir(folder, 0700) < 0)
+        bench_die(folder, strerror(errno));
+    if (day_feed_machine(folder, topology_of(args, sim->truth), sim->truth, &err) < 0)
+        bench_die("topology", err.text);
+    run_berthd(sim, &study, folder, outcome);
+    if (policy->title[0])
+        snprintf(outcome->name, sizeof(outcome->name), "%s", policy->title);
+    if (args->store)
+        keep_store(folder, args->store);
+}
+
+static void run_all(const struct day_options *args, struct day_sim *sim, const char *folder,
+                    struct results *results)
 {
     static const struct day_placer slurm = {.name = "slurm"};
     char each[PATH_MAX];
-    struct berth_error err;
 
-    run(sim, &slurm, NULL, &results->of[0]);
+    run(sim, &slurm, NULL, &results->of[results->n++]);
     for (size_t i = 0; i < args->policies; i++) {
-        struct day_study study = args->study;
-
-        study.policy = args->policy[i];
         snprintf(each, sizeof(each), "%.1000s/%zu", folder, i);
-        folder_remove(each);
-        if (mkdir(each, 0700) < 0)
-            bench_die(each, strerror(errno));
-        if (day_feed_machine(each, topology_of(args, truth), truth, &err) < 0)
-            bench_die("topology", err.text);
-        run_berthd(sim, &study, each, &results->of[i + 1]);
-        if (args->store)
-            keep_store(each, args->store);
+        run_policy(args, &args->policy[i], sim, each, &results->of[results->n++]);
     }
-    run(sim, &day_best, NULL, &results->of[args->policies + 1]);
+    for (size_t i = 0; args->free && i < DAY_FREE_PLACERS; i++)
+        run(sim, &day_free_placer[i], NULL, &results->of[results->n++]);
+    run(sim, &day_best, NULL, &results->of[results->n++]);
 }
 
-static void run_set(const struct arguments *args, struct json_object *file, size_t set,
+static void run_set(const struct day_options *args, struct json_object *file, size_t set,
                     const char *folder)
 {
-    struct results results = {.n = args->policies + 2};
+    struct results results = {0};
     struct day_truth truth;
     struct berth_error err;
     struct day_sim sim;
@@ -459,6 +294,8 @@ static void run_set(const struct arguments *args, struct json_object *file, size
 
     if (day_truth_read(&truth, file, set, &err) < 0)
         bench_die(args->file, err.text);
+    if (args->null)
+        day_truth_nobody(&truth);
     if (topo_read(&topo, topology_of(args, &truth), &err) < 0 ||
         day_sim_open(&sim, &truth, topo, &args->plan, &err) < 0)
         bench_die("topology", err.text);
@@ -467,7 +304,7 @@ static void run_set(const struct arguments *args, struct json_object *file, size
                "jobs a day, seed %llu\n",
                args->file, set, truth.apps.n, truth.guessed, topo->llcs, topo->cores,
                args->plan.load, args->plan.jobs, (unsigned long long)args->plan.seed);
-    run_all(args, &sim, folder, &truth, &results);
+    run_all(args, &sim, folder, &results);
     if (args->json)
         print_json(args, set, &results);
     else
@@ -495,10 +332,10 @@ int main(int argc, char **argv)
 {
     static char folder[PATH_MAX];
     struct json_object *file;
-    struct arguments args;
+    struct day_options args;
     struct berth_error err;
 
-    parse(&args, argc, argv);
+    day_options_take(&args, argc, argv);
     file = ctl_input_read(args.file, &err);
     if (!file)
         bench_die(args.file, err.text);

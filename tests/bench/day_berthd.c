@@ -157,7 +157,11 @@ static void describe(const struct day_berthd *berthd, const struct day_job *job,
     reg->exe = of->exe;
     reg->job_cores = reg->step_cores = of->cores;
     wire_options_init(&reg->options);
-    reg->options.mode = WIRE_MODE_AUTO;
+    reg->options.mode = job->will == DAY_STRANGER ? WIRE_MODE_OFF : WIRE_MODE_AUTO;
+    if (job->will == DAY_KEPT) {
+        reg->pin = WIRE_PIN_ENVIRONMENT;
+        snprintf(reg->pin_by, sizeof(reg->pin_by), "OMP_PROC_BIND");
+    }
     snprintf(reg->node, sizeof(reg->node), "day");
     snprintf(reg->shape, sizeof(reg->shape), "()");
 }

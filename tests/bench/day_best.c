@@ -8,6 +8,7 @@
 
 #include "models/partition/matching.h"
 #include "models/partition/partition.h"
+#include "tests/bench/day_search.h"
 
 #define GAIN 1e-9 /* of work: less is no reason to move anybody */
 
@@ -101,40 +102,21 @@ static void stand(struct day_sim *sim, const size_t *llc_of)
     }
 }
 
-/* Says whether every job is on one cache: only then the search can begin with them. */
+/* Says whether every job is on one cache: only then models/partition can begin with them. */
 static bool is_whole(const struct day_sim *sim, enum day_where where)
 {
-    for (size_t i = 0; i < sim->live; i++) {
-        const size_t *core = sim->running[i]->core[where];
-
-        for (size_t c = 1; c < sim->running[i]->cores; c++)
-            if (sim->topo->core[core[c]].llc != sim->topo->core[core[0]].llc)
-                return false;
-    }
+    for (size_t i = 0; i < sim->live; i++)
+        if (day_search_llc(sim, sim->running[i], where) < 0)
+            return false;
     return true;
 }
 
-/* Jobs keep their best cores as far as these are given, and no older job's; they get what is left
- * for the others. */
-static void mend(struct day_sim *sim)
+static bool are_all_free(const struct day_sim *sim)
 {
-    bool taken[CPUS_MAX] = {false}, keeps[CPUS_MAX] = {false};
-    size_t next = 0;
-
-    for (size_t i = 0, k = 0; i < sim->live; i++)
-        for (size_t c = 0; c < sim->running[i]->cores; c++, k++) {
-            size_t core = sim->running[i]->core[DAY_BEST][c];
-
-            keeps[k] = sim->slurm[core] && !taken[core];
-            taken[core] |= keeps[k];
-        }
-    for (size_t i = 0, k = 0; i < sim->live; i++)
-        for (size_t c = 0; c < sim->running[i]->cores; c++, k++) {
-            while (!keeps[k] && (!sim->slurm[next] || taken[next]))
-                next++;
-            if (!keeps[k])
-                sim->running[i]->core[DAY_BEST][c] = next++;
-        }
+    for (size_t i = 0; i < sim->live; i++)
+        if (!day_search_may(sim, sim->running[i], DAY_BEST))
+            return false;
+    return sim->live > 0;
 }
 
 static void begin_at_home(struct day_sim *sim)
@@ -222,11 +204,13 @@ int day_best_find(struct day_sim *sim, struct berth_error *err)
     struct scene scene;
     double total;
 
-    mend(sim);
+    day_search_mend(sim, DAY_BEST);
     if (!is_whole(sim, DAY_BEST))
         begin_at_home(sim);
-    if (sim->live == 0 || !is_whole(sim, DAY_BEST))
+    if (!are_all_free(sim)) {
+        day_search(sim, DAY_BEST, day_cost_work);
         return 0;
+    }
     if (scene_open(&scene, sim) < 0)
         return berth_no_memory(err);
     if (solve(&scene, &total) == 0 && total < lost_now(sim) - GAIN)

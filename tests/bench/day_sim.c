@@ -8,29 +8,28 @@
 #include <string.h>
 
 #include "tests/bench/day_best.h"
+#include "tests/bench/day_random.h"
 
 #define LENGTH_SIGMA 1.0
 #define MISS_NS 100.0 /* what a miss costs that the neighbours cause; see advance_counts */
 
 /* ---- the jobs ---- */
 
-/* SplitMix64 (Steele 2014): the same numbers with every C library. */
-static double draw(uint64_t *seed)
-{
-    uint64_t z = *seed += 0x9e3779b97f4a7c15;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
-}
-
 /* From 0 on, with mean 1. */
 static double draw_length(uint64_t *seed)
 {
-    double normal = sqrt(-2 * log(draw(seed)));
+    return exp(LENGTH_SIGMA * day_random_normal(seed) - LENGTH_SIGMA * LENGTH_SIGMA / 2);
+}
 
-    normal *= cos(2 * M_PI * draw(seed));
-    return exp(LENGTH_SIGMA * normal - LENGTH_SIGMA * LENGTH_SIGMA / 2);
+/* Draws who opts in, and who stays where he started, beside all else: the jobs are the same. */
+static void draw_will(struct day_job *job, const struct day_plan *plan)
+{
+    uint64_t seed = day_random_seed(plan->seed, 4, job->id);
+
+    if (day_random(&seed) < plan->strangers)
+        job->will = DAY_STRANGER;
+    else if (day_random(&seed) < plan->keep)
+        job->will = DAY_KEPT;
 }
 
 static void draw_jobs(struct day_sim *sim, const struct day_plan *plan)
@@ -45,14 +44,15 @@ static void draw_jobs(struct day_sim *sim, const struct day_plan *plan)
     for (size_t i = 0; i < sim->n; i++) {
         struct day_job *job = &sim->job[i];
 
-        at_s -= every_s * log(draw(&seed));
+        at_s -= every_s * log(day_random(&seed));
         *job = (struct day_job){.id = (uint32_t)i + 1, .starts = DAY_NEVER, .ends = DAY_NEVER};
         job->arrives = (int64_t)(at_s * 1e9);
-        job->app = (size_t)(draw(&seed) * (double)apps->n);
+        job->app = (size_t)(day_random(&seed) * (double)apps->n);
         job->work_s = fmax(mean_s * draw_length(&seed), 1);
         job->cores = apps->app[job->app].cores;
         job->day = i / plan->jobs;
         job->left_s = job->work_s;
+        draw_will(job, plan);
     }
 }
 
@@ -62,9 +62,9 @@ static int share_cores(struct day_sim *sim)
 
     for (size_t i = 0; i < sim->n; i++)
         cores += sim->job[i].cores;
-    sim->core = calloc(DAY_WHERES * cores, sizeof(*sim->core));
+    sim->core = calloc(DAY_PLACES * cores, sizeof(*sim->core));
     for (size_t i = 0, at = 0; sim->core && i < sim->n; i++)
-        for (size_t w = 0; w < DAY_WHERES; w++) {
+        for (size_t w = 0; w < DAY_PLACES; w++) {
             sim->job[i].core[w] = sim->core + at;
             at += sim->job[i].cores;
         }
@@ -74,8 +74,11 @@ static int share_cores(struct day_sim *sim)
 int day_sim_open(struct day_sim *sim, const struct day_truth *truth, const struct topo *topo,
                  const struct day_plan *plan, struct berth_error *err)
 {
-    *sim = (struct day_sim){
-        .truth = truth, .topo = topo, .n = plan->jobs * plan->days, .days = plan->days};
+    *sim = (struct day_sim){.truth = truth,
+                            .topo = topo,
+                            .plan = *plan,
+                            .n = plan->jobs * plan->days,
+                            .days = plan->days};
     for (size_t i = 0; i < truth->apps.n; i++)
         if (truth->apps.app[i].cores > topo->cores || truth->apps.app[i].cores == 0)
             return berth_error_set(err, "%s: its %zu cores are more than the node's %zu",
@@ -187,13 +190,13 @@ void day_sim_stand(struct day_sim *sim, struct day_job *job, const size_t *core)
         job->left_s += DAY_COLD_S;
 }
 
-bool day_sim_is_sound(const struct day_sim *sim)
+bool day_sim_is_sound(const struct day_sim *sim, bool idle)
 {
     for (size_t i = 0; i < sim->live; i++)
         for (size_t c = 0; c < sim->running[i]->cores; c++) {
             size_t core = sim->running[i]->core[DAY_STAND][c];
 
-            if (!sim->slurm[core])
+            if (!sim->slurm[core] && !idle)
                 return false;
             for (size_t j = 0; j < i; j++)
                 for (size_t d = 0; d < sim->running[j]->cores; d++)
@@ -207,7 +210,8 @@ bool day_sim_is_sound(const struct day_sim *sim)
 
 /* Counts what a job has done in some seconds: its cores are never idle, and of what it takes
  * longer, each MISS_NS is a miss that it has not alone, as far as it has accesses. */
-static void advance_counts(const struct day_sim *sim, struct day_job *job, double seconds)
+static void count(const struct day_sim *sim, struct day_job *job, double seconds,
+                  const double factor[DAY_NOISIES])
 {
     const struct app *app = &sim->truth->apps.app[job->app];
     double hz = sim->truth->clock_ghz * 1e9, cores = (double)job->cores, ipc = app->ipc;
@@ -217,13 +221,30 @@ static void advance_counts(const struct day_sim *sim, struct day_job *job, doubl
     double accesses = instructions * app->llc_apki / 1000,
            alone = instructions * app->llc_mpki / 1000;
     double misses = fmax(fmin(alone + more, accesses), alone);
+    double bytes = app->mem_gbps * 1e9 * done_s + (misses - alone) * sim->truth->line_bytes;
+    double most = fmax(misses, accesses) * factor[DAY_ACCESSES];
 
-    job->counts.instructions += instructions;
+    job->counts.instructions += instructions * factor[DAY_INSTRUCTIONS];
     job->counts.cycles += seconds * cores * hz;
-    job->counts.accesses += accesses;
-    job->counts.misses += misses;
-    job->counts.bytes += app->mem_gbps * 1e9 * done_s + (misses - alone) * sim->truth->line_bytes;
+    job->counts.accesses += accesses * factor[DAY_ACCESSES];
+    job->counts.misses += fmin(misses * factor[DAY_MISSES], most);
+    job->counts.bytes += bytes * factor[DAY_BYTES];
     job->counts.cpu_s += seconds * cores;
+}
+
+/* Counts until `to`, window by window of the noise. */
+static void advance_counts(const struct day_sim *sim, struct day_job *job, int64_t to)
+{
+    const struct day_noise *noise = &sim->plan.noise;
+    double factor[DAY_NOISIES] = {1, 1, 1, 1};
+
+    for (int64_t at = sim->now, until; at < to; at = until) {
+        until = day_noise_is_on(noise) ? day_noise_until(at) : to;
+        until = until < to ? until : to;
+        if (day_noise_is_on(noise))
+            day_noise_at(noise, sim->plan.seed, job->id, at, factor);
+        count(sim, job, (double)(until - at) / 1e9, factor);
+    }
 }
 
 static void advance(struct day_sim *sim, int64_t to)
@@ -233,7 +254,7 @@ static void advance(struct day_sim *sim, int64_t to)
     for (size_t i = 0; i < sim->live && seconds > 0; i++) {
         struct day_job *job = sim->running[i];
 
-        advance_counts(sim, job, seconds);
+        advance_counts(sim, job, to);
         job->left_s -= seconds / (1 + job->slowdown[DAY_STAND]);
         for (size_t w = 0; w < DAY_WHERES; w++)
             sim->tally[job->day].work_s[w] += seconds * (double)job->cores / (1 + job->slowdown[w]);
@@ -272,7 +293,7 @@ static int start(struct day_sim *sim, const struct day_placer *placer, struct da
     for (size_t c = 0, n = 0; c < sim->topo->cores && n < job->cores; c++)
         if (!sim->slurm[c]) {
             sim->slurm[c] = job;
-            for (size_t w = 0; w < DAY_WHERES; w++)
+            for (size_t w = 0; w < DAY_PLACES; w++)
                 job->core[w][n] = c;
             n++;
         }
@@ -385,7 +406,7 @@ static int turn(struct day_sim *sim, struct run *run, struct berth_error *err)
         return -1;
     run->changed = false;
     run->begun = true;
-    if (!day_sim_is_sound(sim))
+    if (!day_sim_is_sound(sim, placer->idle))
         return berth_error_set(err, "%s: a job stands where it must not", placer->name);
     set_slowdowns(sim);
     return 0;

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "packer/machine/topo.h"
+#include "tests/bench/day_noise.h"
 #include "tests/bench/day_truth.h"
 
 #define DAY_S 86400.0
@@ -31,17 +32,22 @@ struct day_counts {
 };
 
 /* Where the running jobs stand, might stand if Slurm's word were the last, and if day_best had
- * placed them. */
-enum day_where { DAY_STAND, DAY_HOME, DAY_BEST, DAY_WHERES };
+ * placed them; and where a placer that thinks puts them meanwhile. */
+enum day_where { DAY_STAND, DAY_HOME, DAY_BEST, DAY_WHERES, DAY_PLAN = DAY_WHERES, DAY_PLACES };
+
+/* Whether a job may be moved: freely; not at all, for it binds its threads, but berthd watches it;
+ * not at all, for it has not opted in. */
+enum day_will { DAY_FREE, DAY_KEPT, DAY_STRANGER };
 
 struct day_job {
     uint32_t id;
-    size_t app, day;      /* that it arrives on, from 0 */
+    size_t app, day; /* that it arrives on, from 0 */
+    enum day_will will;
     int64_t arrives;      /* nanoseconds since the simulation began, as all that follow */
     double work_s;        /* how long it runs alone */
     int64_t starts, ends; /* DAY_NEVER: not yet */
     size_t cores;
-    size_t *core[DAY_WHERES]; /* [cores] of the topology */
+    size_t *core[DAY_PLACES]; /* [cores] of the topology */
     double slowdown[DAY_WHERES];
     double left_s; /* alone */
     struct day_counts counts;
@@ -55,9 +61,20 @@ struct day_tally {
     double work_s[DAY_WHERES]; /* work that these jobs would have done, had all stood there */
 };
 
+struct day_plan {
+    double load; /* of the node's cores, by what jobs would take alone */
+    size_t jobs; /* a day */
+    size_t days;
+    uint64_t seed;
+    double strangers,
+        keep; /* part of the jobs that do not opt in; part of the others that are kept */
+    struct day_noise noise;
+};
+
 struct day_sim {
     const struct day_truth *truth;
     const struct topo *topo;
+    struct day_plan plan;
     size_t n, days;
     struct day_job *job; /* [n] in the order of arrival */
     int64_t now;
@@ -74,6 +91,7 @@ struct day_sim {
  * err, and each may be NULL. */
 struct day_placer {
     const char *name;
+    bool idle; /* it uses cores that Slurm has given nobody */
     void *state;
     int (*start)(void *state, struct day_sim *sim, struct day_job *job, struct berth_error *err);
     int (*end)(void *state, struct day_sim *sim, struct day_job *job, struct berth_error *err);
@@ -85,13 +103,6 @@ struct day_placer {
     int64_t (*next)(void *state);
     /* A day is over. */
     void (*day)(void *state, size_t day);
-};
-
-struct day_plan {
-    double load; /* of the node's cores, by what jobs would take alone */
-    size_t jobs; /* a day */
-    size_t days;
-    uint64_t seed;
 };
 
 /* Draws the jobs: Poisson arrivals, programs by lot, lengths log-normal (sigma 1) with the mean
@@ -114,7 +125,8 @@ void day_sim_stand(struct day_sim *sim, struct day_job *job, const size_t *core)
 /* Returns what a job suffers if the jobs stand there. */
 double day_sim_slowdown(const struct day_sim *sim, const struct day_job *job, enum day_where where);
 
-/* Says whether two running jobs stand on one core, or one on a core that Slurm has given nobody. */
-bool day_sim_is_sound(const struct day_sim *sim);
+/* Says whether each running job has cores of its own, which Slurm has given somebody, or which may
+ * be idle. */
+bool day_sim_is_sound(const struct day_sim *sim, bool idle);
 
 #endif

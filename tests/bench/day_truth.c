@@ -139,6 +139,12 @@ int day_truth_read(struct day_truth *truth, struct json_object *file, size_t set
     return 0;
 }
 
+void day_truth_nobody(struct day_truth *truth)
+{
+    for (size_t i = 0; i < truth->apps.n * truth->apps.n; i++)
+        truth->slowdown[i] = 0;
+}
+
 void day_truth_free(struct day_truth *truth)
 {
     ctl_apps_free(&truth->apps);

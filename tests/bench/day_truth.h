@@ -25,6 +25,9 @@ size_t day_truth_sets(struct json_object *file);
 /* Reads one of them. 0, or -1 and err; free with day_truth_free. */
 int day_truth_read(struct day_truth *truth, struct json_object *file, size_t set,
                    struct berth_error *err);
+/* Nobody disturbs anybody any more. */
+void day_truth_nobody(struct day_truth *truth);
+
 void day_truth_free(struct day_truth *truth);
 
 /* Returns what program `i` suffers beside `j`. */

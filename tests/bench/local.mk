@@ -88,7 +88,11 @@ tests_bench_bill_LDADD = libbench.la $(PACKER_LIBS)
 noinst_PROGRAMS += tests/bench/day
 tests_bench_day_SOURCES = tests/bench/day.c tests/bench/day_truth.c tests/bench/day_truth.h \
 	tests/bench/day_sim.c tests/bench/day_sim.h tests/bench/day_best.c tests/bench/day_best.h \
-	tests/bench/day_feed.c tests/bench/day_feed.h tests/bench/day_berthd.c tests/bench/day_berthd.h
+	tests/bench/day_feed.c tests/bench/day_feed.h tests/bench/day_berthd.c tests/bench/day_berthd.h \
+	tests/bench/day_options.c tests/bench/day_options.h tests/bench/day_machines.c \
+	tests/bench/day_machines.h tests/bench/day_noise.c tests/bench/day_noise.h \
+	tests/bench/day_random.h tests/bench/day_search.c tests/bench/day_search.h \
+	tests/bench/day_free.c tests/bench/day_free.h
 tests_bench_day_LDADD = libctl.la libbench.la $(PACKER_LIBS)
 noinst_LTLIBRARIES += tests/bench/day_clock.la
 tests_bench_day_clock_la_SOURCES = tests/bench/day_clock.c tests/bench/day_clock.h

@@ -378,7 +378,8 @@ EXTRA_DIST += tests/check-layers tests/test-layers tests/check-writers tests/tes
 	tests/test-bag tests/test-once
 
 # What a test takes from elsewhere.
-tests_unit_bench_test_day_sim_SOURCES = tests/unit/bench/test_day_sim.c tests/bench/day_sim.c tests/bench/day_best.c tests/bench/day_truth.c
+tests_unit_bench_test_day_sim_SOURCES = tests/unit/bench/test_day_sim.c tests/bench/day_sim.c tests/bench/day_best.c tests/bench/day_truth.c \
+	tests/bench/day_noise.c tests/bench/day_search.c tests/bench/day_free.c tests/bench/day_machines.c
 tests_unit_bench_test_silence_sim_SOURCES = tests/unit/bench/test_silence_sim.c tests/bench/silence_sim.c tests/bench/silence_train.c
 tests_unit_bench_test_silence_sim_LDADD = libbench.la $(LDADD)
 tests_unit_bench_test_silence_watch_SOURCES = tests/unit/bench/test_silence_watch.c tests/bench/silence_train.c tests/bench/silence_watch.c

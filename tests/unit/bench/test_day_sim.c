@@ -5,12 +5,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "tests/bench/day_best.h"
+#include "tests/bench/day_free.h"
+#include "tests/bench/day_machines.h"
 #include "tests/bench/day_sim.h"
 
 static const struct day_placer slurm = {.name = "slurm"};
@@ -180,12 +183,162 @@ static void test_plan(void **state)
     node_close(&node);
 }
 
+/* The factors of a counter: their logarithms have the sigma that was asked for, instructions and
+ * traffic nothing in common, two counters of traffic most; the same job at the same time has the
+ * same. */
+static void test_noise(void **state)
+{
+    const struct day_noise noise = {.job = 0.3, .phase = 0.15, .window = 0.05};
+    double sum[DAY_NOISIES][DAY_NOISIES] = {{0}}, factor[DAY_NOISIES], again[DAY_NOISIES];
+    double variance = 0.3 * 0.3 + 0.15 * 0.15 + 0.05 * 0.05;
+    const uint32_t jobs = 20000;
+
+    (void)state;
+    for (uint32_t job = 1; job <= jobs; job++) {
+        day_noise_at(&noise, 1, job, job * DAY_NS, factor);
+        day_noise_at(&noise, 1, job, job * DAY_NS, again);
+        assert_memory_equal(factor, again, sizeof(factor));
+        for (size_t a = 0; a < DAY_NOISIES; a++)
+            for (size_t b = 0; b < DAY_NOISIES; b++)
+                sum[a][b] += log(factor[a]) * log(factor[b]) / jobs / variance;
+    }
+    for (size_t a = 0; a < DAY_NOISIES; a++)
+        assert_true(fabs(sum[a][a] - 1) < 0.05);
+    assert_true(fabs(sum[DAY_INSTRUCTIONS][DAY_MISSES]) < 0.05);
+    assert_true(fabs(sum[DAY_ACCESSES][DAY_MISSES] - DAY_NOISE_SHARED) < 0.05);
+}
+
+/* Within a window all is the same; phases and windows end one after the other. */
+static void test_noise_in_time(void **state)
+{
+    const struct day_noise job = {.job = 0.3}, phase = {.phase = 0.3}, window = {.window = 0.3};
+    double first[DAY_NOISIES], then[DAY_NOISIES];
+    size_t changes = 0;
+
+    (void)state;
+    day_noise_at(&window, 1, 1, 20 * DAY_NS, first);
+    day_noise_at(&window, 1, 1, day_noise_until(20 * DAY_NS) - 1, then);
+    assert_memory_equal(first, then, sizeof(first));
+    day_noise_at(&window, 1, 1, day_noise_until(20 * DAY_NS), then);
+    assert_true(first[0] != then[0] && first[1] != then[1]);
+    day_noise_at(&job, 1, 1, 0, first);
+    day_noise_at(&job, 1, 1, 9000 * DAY_NS, then);
+    assert_memory_equal(first, then, sizeof(first));
+    for (int64_t s = 0; s < 10 * DAY_PHASE_S; s += DAY_NOISE_S) {
+        day_noise_at(&phase, 1, 1, s * DAY_NS, then);
+        changes += s > 0 && first[0] != then[0];
+        memcpy(first, then, sizeof(first));
+    }
+    assert_in_range(changes, 9, 10);
+}
+
+/* What is counted is uneven; what is done is not. */
+static void test_noise_is_of_counters(void **state)
+{
+    struct node node;
+
+    (void)state;
+    set_pairs(0, 1, 0.5, 0);
+    node_open(&node, "package:1 l3:1 core:2 pu:1", 2, (const size_t[]){0, 1});
+    node.sim.plan.noise = (struct day_noise){.job = 0.5, .window = 0.5};
+    run(&node, &slurm);
+    assert_true(fabs(end_s(&node, 1) - 151) < 1e-6 && fabs(end_s(&node, 0) - 175) < 1e-6);
+    assert_true(fabs(node.sim.job[0].counts.instructions / (100 * 2e9) - 1) > 0.01);
+    assert_true(fabs(node.sim.job[0].counts.cycles / (175 * 2e9) - 1) < 1e-6);
+    assert_true(node.sim.job[0].counts.misses <= node.sim.job[0].counts.accesses);
+    node_close(&node);
+}
+
+/* Two devils on one cache may not be moved: the turtles' caches are no help. One of them may: it is
+ * exchanged for a turtle. */
+static void test_kept(void **state)
+{
+    struct node node;
+
+    (void)state;
+    set_pairs(1, 0, 0, 0);
+    node_open(&node, "package:1 l3:2 core:2 pu:1", 4, (const size_t[]){0, 0, 1, 1});
+    node.sim.job[0].will = DAY_KEPT;
+    node.sim.job[1].will = DAY_STRANGER;
+    run(&node, &day_best);
+    assert_true(node.sim.tally[0].moves == 0 && fabs(end_s(&node, 0) - 199) < 1e-6);
+    node.sim.job[0].will = DAY_FREE;
+    run(&node, &day_best);
+    assert_true(node.sim.tally[0].moves > 0 && end_s(&node, 0) < 102);
+    node_close(&node);
+}
+
+/* By lot there is nothing to win on the average; misses part the devils; who may use idle cores
+ * parts them at once, and moves nobody that has run. */
+static void test_placers(void **state)
+{
+    const struct day_placer *lot = &day_free_placer[0], *misses = &day_free_placer[1],
+                            *emptiest = &day_free_placer[2];
+    struct node node;
+
+    (void)state;
+    set_pairs(1, 0, 0, 0);
+    node_open(&node, "package:1 l3:2 core:2 pu:1", 4, (const size_t[]){0, 0, 1, 1});
+    run(&node, lot);
+    assert_true(node.sim.tally[0].jobs == 4);
+    run(&node, misses);
+    assert_true(node.sim.tally[0].moves > 0 && end_s(&node, 0) < 102);
+    run(&node, emptiest);
+    assert_true(node.sim.tally[0].moves == 0 && fabs(end_s(&node, 0) - 100) < 1e-6);
+    node_close(&node);
+}
+
+/* A stranger gets the cores that Slurm gave him, whoever stands there. */
+static void test_stranger_at_home(void **state)
+{
+    struct node node;
+
+    (void)state;
+    set_pairs(1, 0, 0, 0);
+    node_open(&node, "package:1 l3:2 core:2 pu:1", 4, (const size_t[]){0, 0, 0, 0});
+    for (size_t i = 1; i < 4; i++)
+        node.sim.job[i].will = DAY_STRANGER;
+    run(&node, &day_free_placer[2]);
+    for (size_t i = 1; i < 4; i++)
+        assert_memory_equal(node.sim.job[i].core[DAY_STAND], node.sim.job[i].core[DAY_HOME],
+                            sizeof(size_t));
+    node_close(&node);
+}
+
+/* Each machine that has a name can be had. */
+static void test_machines(void **state)
+{
+    char spec[128];
+    struct berth_error err;
+    struct topo *topo;
+
+    (void)state;
+    for (size_t i = 0; i < day_machines; i++) {
+        snprintf(spec, sizeof(spec), "%s core:2 pu:1", day_machine[i].above);
+        if (topo_read(&topo, spec, &err) < 0)
+            fail_msg("%s: %s", day_machine[i].name, err.text);
+        assert_true(topo->nodes > 0 && topo->llcs > 1);
+        assert_ptr_equal(day_machine_of(day_machine[i].name), &day_machine[i]);
+        topo_free(topo);
+    }
+    assert_null(day_machine_of("none"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two),  cmocka_unit_test(test_queue),
-        cmocka_unit_test(test_best), cmocka_unit_test(test_best_of_three),
+        cmocka_unit_test(test_two),
+        cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_best),
+        cmocka_unit_test(test_best_of_three),
         cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_noise_in_time),
+        cmocka_unit_test(test_noise_is_of_counters),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_placers),
+        cmocka_unit_test(test_stranger_at_home),
+        cmocka_unit_test(test_machines),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,6 +61,15 @@ truth '[0,0]' '[0,0]'
 day --days 1
 rows '$3 >= 1 && $3 <= 1.0002'
 
+truth '[1,0.1]' '[0.05,0]'
+day --days 1 --null --free on --noise .3,.15,.05 --policies di,di+learn=off
+grep -qE '^  1  di\+learn=off +1\.000[0-9] +- % +- % ' "$dir/out" || bad "a policy with a line of its own; nothing to be had"
+[ "$(grep -cE '^  1  (lot|missrate|emptiest) +1\.000[0-9] ' "$dir/out")" -eq 3 ] || bad "what costs nothing"
+day --days 1 --keep 1
+rows '$2 != "di" || $8 == 0'
+day --days 1 --opted 0
+rows '$2 != "di" || $8 == 0'
+
 echo '{}' >"$dir/empty.json"
 for wrong in "$dir/empty.json" "$dir/none.json"; do
     if tests/bench/day "$wrong" >"$dir/out" 2>"$dir/err" || [ "$(wc -l <"$dir/err")" -ne 1 ]; then

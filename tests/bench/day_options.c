@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* day_options - see day_options.h */
+#include "tests/bench/day_options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/wire/wire.h"
+#include "tests/bench/day_machines.h"
+
+static const char about[] =
+    "usage: day [OPTION]... FILE\n"
+    "Days on one simulated node, with the real berthd behind its socket.\n\n"
+    "Jobs of the programs in FILE arrive (Poisson); Slurm gives each the free cores with the "
+    "lowest\n"
+    "numbers; berthd, which has a clock of its own that the simulation advances, is told of them "
+    "as\n"
+    "the plugin does it, reads what they count, and says where each stands. They go on as FILE "
+    "says\n"
+    "that they do beside each other (more than two on a cache: what each suffers is added up).\n"
+    "Three kinds of runs have the same jobs: Slurm alone, berthd with each policy, and the "
+    "optimum,\n"
+    "which knows the truth and puts all where the node does most work at each start and end, on "
+    "the\n"
+    "cores that berthd may use, too. Of each day's jobs are printed the mean stretch (time from\n"
+    "their start to their end by the time that they take alone: a long job counts for more);\n"
+    "`avoided`, (slurm - policy) / (slurm - optimum), which may pass 100 %, for the optimum is "
+    "the\n"
+    "best of each moment, not of the day; `at once`, which part was done of the work that the "
+    "node\n"
+    "could have done more than at Slurm's cores, moment by moment in that run; moves and waiting "
+    "in\n"
+    "the queue of a job.\n\n"
+    "FILE has \"apps\", \"machine\" and \"corun_degradation\" (what i suffers beside j), or "
+    "\"sets\"\n"
+    "of these; README of the tests: CONTRIBUTING.md.\n\n";
+
+static void wrong(const char *what)
+{
+    fprintf(stderr, "day: %s (try 'day --help')\n", what);
+    exit(2);
+}
+
+static double number(const char *text, double least, double most)
+{
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end == text || *end || !(value >= least && value <= most))
+        wrong(text);
+    return value;
+}
+
+static bool is_on(const char *text)
+{
+    if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+        wrong(text);
+    return strcmp(text, "on") == 0;
+}
+
+/* ---- what each option does ---- */
+
+static void set_load(struct day_options *options, char *value)
+{
+    options->plan.load = number(value, 0.01, 10);
+}
+
+static void set_jobs(struct day_options *options, char *value)
+{
+    options->plan.jobs = (size_t)number(value, 1, 1e5);
+}
+
+static void set_days(struct day_options *options, char *value)
+{
+    options->plan.days = (size_t)number(value, 1, 1000);
+}
+
+static void set_seed(struct day_options *options, char *value)
+{
+    options->plan.seed = (uint64_t)number(value, 0, 1e9);
+}
+
+static void set_opted(struct day_options *options, char *value)
+{
+    options->plan.strangers = 1 - number(value, 0, 1);
+}
+
+static void set_keep(struct day_options *options, char *value)
+{
+    options->plan.keep = number(value, 0, 1);
+}
+
+static void set_noise(struct day_options *options, char *value)
+{
+    struct day_noise *noise = &options->plan.noise;
+    double *sigma[] = {&noise->job, &noise->phase, &noise->window};
+    char *save, *word = strtok_r(value, ",", &save);
+
+    for (size_t i = 0; i < 3; i++, word = strtok_r(NULL, ",", &save)) {
+        if (!word)
+            wrong("--noise: JOB,PHASE,WINDOW expected");
+        *sigma[i] = number(word, 0, 3);
+    }
+    if (word)
+        wrong(word);
+}
+
+static void set_null(struct day_options *options, char *value)
+{
+    (void)value;
+    options->null = true;
+}
+
+static void set_topology(struct day_options *options, char *value)
+{
+    options->topology = value;
+}
+
+static void set_machine(struct day_options *options, char *value)
+{
+    options->machine = day_machine_of(value);
+    if (!options->machine)
+        wrong(value);
+}
+
+static struct day_policy *add_policy(struct day_options *options)
+{
+    if (options->policies == DAY_POLICIES_MAX)
+        wrong("too many policies");
+    return &options->policy[options->policies++];
+}
+
+static void add_conf(const char **conf, size_t *confs, const char *line)
+{
+    if (*confs == DAY_CONF_MAX)
+        wrong("too many --conf");
+    conf[(*confs)++] = line;
+}
+
+/* "contend+learn=off": a policy and lines of berth.conf. */
+static void take_policy(struct day_options *options, char *text)
+{
+    struct day_policy *policy = add_policy(options);
+    char *save;
+
+    snprintf(policy->title, sizeof(policy->title), "%s", text);
+    policy->name = strtok_r(text, "+", &save);
+    for (char *line; (line = strtok_r(NULL, "+", &save));)
+        add_conf(policy->conf, &policy->confs, line);
+}
+
+static void set_policies(struct day_options *options, char *value)
+{
+    char *save;
+
+    if (strcmp(value, "all") == 0) {
+        for (size_t i = 0; i < WIRE_POLICIES; i++)
+            add_policy(options)->name = wire_policy_name[i];
+        return;
+    }
+    for (char *text = strtok_r(value, ",", &save); text; text = strtok_r(NULL, ",", &save))
+        take_policy(options, text);
+}
+
+static void set_free(struct day_options *options, char *value)
+{
+    options->free = is_on(value);
+}
+
+static void set_set(struct day_options *options, char *value)
+{
+    options->set = (long)number(value, 0, 1e6);
+}
+
+static void set_sdp(struct day_options *options, char *value)
+{
+    options->study.sdp = is_on(value);
+}
+
+static void set_timed(struct day_options *options, char *value)
+{
+    options->study.timed = is_on(value);
+}
+
+static void set_memory(struct day_options *options, char *value)
+{
+    options->study.calibrated = is_on(value);
+}
+
+static void set_window(struct day_options *options, char *value)
+{
+    options->study.window_s = number(value, 0.1, 3600);
+}
+
+static void set_conf(struct day_options *options, char *value)
+{
+    add_conf(options->conf, &options->confs, value);
+}
+
+static void set_build(struct day_options *options, char *value)
+{
+    options->study.build = value;
+}
+
+static void set_store(struct day_options *options, char *value)
+{
+    options->store = value;
+}
+
+static void set_json(struct day_options *options, char *value)
+{
+    (void)value;
+    options->json = true;
+}
+
+static void help(struct day_options *options, char *value);
+
+static const struct row {
+    const char *name, *arg; /* NULL: it has none */
+    const char *what;
+    void (*set)(struct day_options *options, char *value);
+} rows[] = {
+    {"load", "L", "part of the cores in use if nobody disturbed anybody (0.85)", set_load},
+    {"jobs", "N",
+     "jobs a day (1000); with the load, this says how long they are: log-normal, sigma 1",
+     set_jobs},
+    {"days", "D", "days, one after the other; what was learned stays (3)", set_days},
+    {"seed", "S", "other jobs (1)", set_seed},
+    {"noise", "JOB,PHASE,WINDOW",
+     "how uneven counters are: sigmas of factors a job, a phase, a window (day_noise.h; 0,0,0)",
+     set_noise},
+    {"null", NULL, "nobody disturbs anybody: there is nothing to gain", set_null},
+    {"opted", "SHARE", "part of the jobs that opt in (1)", set_opted},
+    {"keep", "SHARE", "part of those that stay where they started, as they bind threads (0)",
+     set_keep},
+    {"machine", "NAME", "a machine by name: see below", set_machine},
+    {"topology", "SPEC", "hwloc synthetic; its last-level caches get the size of FILE's",
+     set_topology},
+    {"policies", "LIST",
+     "of berth.conf's policy (berthd's default); all; \"contend+learn=off\": with that line",
+     set_policies},
+    {"policy", "P", "the same", set_policies},
+    {"free", "on|off", "what costs nothing, too: by lot, miss rate, the emptiest cache (off)",
+     set_free},
+    {"set", "N", "of FILE, from 0 (all of them, one after the other)", set_set},
+    {"sdp", "on|off", "berthd's store has FILE's stack-distance profiles (on)", set_sdp},
+    {"timed", "on|off", "with the speed alone, as berthctl profile stores it (off)", set_timed},
+    {"memory", "on|off", "there is a machine profile with the memory's bandwidth (off)",
+     set_memory},
+    {"window", "S", "berth.conf's window, seconds (10)", set_window},
+    {"conf", "LINE", "a further line of berth.conf; may be repeated", set_conf},
+    {"build", "FOLDER", "the berthd of that build folder, which may be of another tree", set_build},
+    {"store", "FILE",
+     "keep what berthd has learned there (of the last set and policy), for berthctl pairs",
+     set_store},
+    {"json", NULL, "one JSON object a set", set_json},
+    {"help", NULL, "this", help},
+};
+
+#define ROWS (sizeof(rows) / sizeof(*rows))
+#define FIRST 256 /* of what getopt_long(3) returns for them */
+
+static void help(struct day_options *options, char *value)
+{
+    (void)options, (void)value;
+    fputs(about, stdout);
+    for (size_t i = 0; i < ROWS; i++) {
+        char left[40];
+
+        snprintf(left, sizeof(left), "--%s %s", rows[i].name, rows[i].arg ? rows[i].arg : "");
+        printf("  %-25s %s\n", left, rows[i].what);
+    }
+    puts("\nMachines; each cache has C cores for two of FILE's programs:");
+    for (size_t i = 0; i < day_machines; i++)
+        printf("  %-8s %s\n", day_machine[i].name, day_machine[i].what);
+    exit(0);
+}
+
+void day_options_take(struct day_options *options, int argc, char **argv)
+{
+    struct option known[ROWS + 1] = {0};
+    int option;
+
+    *options = (struct day_options){.plan = {.load = 0.85, .jobs = 1000, .days = 3, .seed = 1},
+                                    .study = {.sdp = true, .window_s = 10},
+                                    .set = -1};
+    for (size_t i = 0; i < ROWS; i++)
+        known[i] = (struct option){rows[i].name, rows[i].arg ? required_argument : no_argument,
+                                   NULL, FIRST + (int)i};
+    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        if (option < FIRST)
+            exit(2);
+        rows[option - FIRST].set(options, optarg);
+    }
+    if (optind + 1 != argc)
+        wrong("one FILE expected");
+    options->file = argv[optind];
+    if (options->policies == 0)
+        add_policy(options);
+}

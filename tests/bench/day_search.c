@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* day_search - see day_search.h */
+#include "tests/bench/day_search.h"
+
+#include <string.h>
+
+#define GAIN 1e-9 /* part of the cost: less is no reason to move anybody */
+
+long day_search_llc(const struct day_sim *sim, const struct day_job *job, enum day_where where)
+{
+    size_t llc = sim->topo->core[job->core[where][0]].llc;
+
+    for (size_t c = 1; c < job->cores; c++)
+        if (sim->topo->core[job->core[where][c]].llc != llc)
+            return -1;
+    return (long)llc;
+}
+
+bool day_search_may(const struct day_sim *sim, const struct day_job *job, enum day_where where)
+{
+    return job->will == DAY_FREE && day_search_llc(sim, job, where) >= 0;
+}
+
+/* ---- costs ---- */
+
+static size_t cores_on(const struct day_sim *sim, const struct day_job *job, enum day_where where,
+                       size_t llc)
+{
+    size_t n = 0;
+
+    for (size_t c = 0; c < job->cores; c++)
+        n += sim->topo->core[job->core[where][c]].llc == llc;
+    return n;
+}
+
+double day_cost_work(const struct day_sim *sim, enum day_where where, size_t llc, size_t other)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < sim->live; i++) {
+        const struct day_job *job = sim->running[i];
+        double d;
+
+        if (cores_on(sim, job, where, llc) + cores_on(sim, job, where, other) == 0)
+            continue;
+        d = day_sim_slowdown(sim, job, where);
+        sum += (double)job->cores * d / (1 + d);
+    }
+    return sum;
+}
+
+static double misses_on(const struct day_sim *sim, enum day_where where, size_t llc)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < sim->live; i++) {
+        const struct app *app = &sim->truth->apps.app[sim->running[i]->app];
+
+        sum += app->ipc * app->llc_mpki * (double)cores_on(sim, sim->running[i], where, llc);
+    }
+    return sum;
+}
+
+double day_cost_misses(const struct day_sim *sim, enum day_where where, size_t llc, size_t other)
+{
+    double a = misses_on(sim, where, llc), b = misses_on(sim, where, other);
+
+    return a * a + b * b;
+}
+
+/* ---- exchanges ---- */
+
+void day_search_mend(struct day_sim *sim, enum day_where where)
+{
+    bool taken[CPUS_MAX] = {false}, keeps[CPUS_MAX] = {false};
+    size_t next = 0;
+
+    for (size_t i = 0, k = 0; i < sim->live; i++)
+        for (size_t c = 0; c < sim->running[i]->cores; c++, k++) {
+            size_t core = sim->running[i]->core[where][c];
+
+            keeps[k] = sim->slurm[core] && !taken[core];
+            taken[core] |= keeps[k];
+        }
+    for (size_t i = 0, k = 0; i < sim->live; i++)
+        for (size_t c = 0; c < sim->running[i]->cores; c++, k++) {
+            while (!keeps[k] && (!sim->slurm[next] || taken[next]))
+                next++;
+            if (!keeps[k])
+                sim->running[i]->core[where][c] = next++;
+        }
+}
+
+/* A job, and those of another cache that have as many cores together. */
+struct exchange {
+    enum day_where where;
+    struct day_job *job, *with[CPUS_MAX];
+    size_t n;
+};
+
+/* Exchanges them; once more, and all is as before. */
+static void exchange(const struct exchange *of)
+{
+    for (size_t w = 0, at = 0; w < of->n; w++)
+        for (size_t c = 0; c < of->with[w]->cores; c++, at++) {
+            size_t *core = &of->with[w]->core[of->where][c], keep = *core;
+
+            *core = of->job->core[of->where][at];
+            of->job->core[of->where][at] = keep;
+        }
+}
+
+void day_search_exchange(struct day_job *a, struct day_job *b, enum day_where where)
+{
+    exchange(&(struct exchange){.where = where, .job = a, .with = {b}, .n = 1});
+}
+
+/* Finds jobs of the cache, from the first-th on, that have as many cores as the job. */
+static bool find_partners(const struct day_sim *sim, struct exchange *of, size_t first)
+{
+    long llc = day_search_llc(sim, sim->running[first], of->where);
+    size_t left = of->job->cores;
+
+    of->n = 0;
+    for (size_t i = first; i < sim->live && left > 0; i++) {
+        struct day_job *job = sim->running[i];
+
+        if (job->cores <= left && day_search_may(sim, job, of->where) &&
+            day_search_llc(sim, job, of->where) == llc) {
+            of->with[of->n++] = job;
+            left -= job->cores;
+        }
+    }
+    return left == 0;
+}
+
+/* Tries a job with those from the first-th on. */
+static bool is_cheaper(struct day_sim *sim, struct exchange *of, size_t first, day_cost *cost)
+{
+    long from = day_search_llc(sim, of->job, of->where),
+         to = day_search_llc(sim, sim->running[first], of->where);
+    double before;
+
+    if (from == to || !day_search_may(sim, sim->running[first], of->where) ||
+        !find_partners(sim, of, first))
+        return false;
+    before = cost(sim, of->where, (size_t)from, (size_t)to);
+    exchange(of);
+    if (cost(sim, of->where, (size_t)from, (size_t)to) < before * (1 - GAIN))
+        return true;
+    exchange(of);
+    return false;
+}
+
+void day_search(struct day_sim *sim, enum day_where where, day_cost *cost)
+{
+    struct exchange of = {.where = where};
+    bool changed = true;
+
+    while (changed) {
+        changed = false;
+        for (size_t i = 0; i < sim->live; i++) {
+            of.job = sim->running[i];
+            if (!day_search_may(sim, of.job, where))
+                continue;
+            for (size_t j = 0; j < sim->live; j++)
+                changed |= is_cheaper(sim, &of, j, cost);
+        }
+    }
+}
