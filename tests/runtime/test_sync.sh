@@ -79,11 +79,13 @@ gcc -O2 -g -D_GNU_SOURCE -o reference "$srcdir/tests/runtime/reference.c" -lpthr
 same 'results by themselves' '1 right cohorts 0' "$(timeout 900 ./reference 1 2>&1)"
 make_page features=12
 for nodes in '*2' '~3'; do
-    got=$(LD_PRELOAD=$library BERTH_RT_NODES=$nodes BERTH_RT_COHORT=64 timeout 900 ./reference 2 2>&1)
-    same "results, $nodes" '2 right' "${got% cohorts*}"
-    cohorts="${cohorts:-} ${got##* }"
+    for game in 2 3 4 5 6 7 8 9; do # where CPUs are few, threads may not meet at a mutex
+        got=$(LD_PRELOAD=$library BERTH_RT_NODES=$nodes BERTH_RT_COHORT=64 timeout 900 ./reference $game 2>&1)
+        same "results, $nodes, game $game" "$game right" "${got% cohorts*}"
+        [ "${got##* }" = 0 ] || break
+    done
+    [ "${got##* }" != 0 ] || same "mutexes that had a cohort, $nodes" 'some' 'none'
 done
-[ "$cohorts" != ' 0 0' ] || same 'mutexes that had a cohort' 'some' 'none'
 
 # ThreadSanitizer, without what it does not bear: fork, libc's waits by their version, and being cancelled in the midst of it.
 runtime=$srcdir/runtime
