@@ -125,25 +125,8 @@ measure_nucore() {
 
 # ---- days ----
 
-# Eight programs, from one that disturbs everybody to one that disturbs and notices nobody.
-day_truth() {
-    awk 'BEGIN {
-        printf "{\"machine\":{\"llc_bytes\":1048576,\"llc_ways\":16,\"line_bytes\":64,\"dram_gbps\":20,\"clock_ghz\":2},\"apps\":["
-        for (i = 0; i < 8; i++)
-            printf "%s{\"name\":\"p%d\",\"ipc\":%.3f,\"llc_apki\":%.3f,\"llc_mpki\":%.3f,\"mem_gbps\":%.3f}", i ? "," : "", i,
-                0.5 + i / 6, 60 / 2 ^ i, 30 / 2 ^ i, 4 / 2 ^ i
-        printf "],\"corun_degradation\":["
-        for (i = 0; i < 8; i++) {
-            printf "%s[", i ? "," : ""
-            for (j = 0; j < 8; j++) printf "%s%.3f", j ? "," : "", 0.6 * (1 - i / 8) * (1 - j / 8)
-            printf "]"
-        }
-        print "]}"
-    }'
-}
-
 measure_day() {
-    day_truth >"$scratch/truth.$1.json"
+    day_eight >"$scratch/truth.$1.json"
     TMPDIR=$memory "$head_build/tests/bench/day" --build "$build" --sdp off --jobs 300 --days 1 --seed $(($2 + 1)) --json \
         "$scratch/truth.$1.json" >"$scratch/day.$1" || return 1
     tr '{' '\n' <"$scratch/day.$1" | awk -F '[:,]' '/"avoided"/ && !/"slurm"|"optimum"/ {

@@ -155,8 +155,8 @@ noinst_PROGRAMS += tests/bench/turns
 tests_bench_turns_LDADD = -lpthread
 
 # Two trees side by side, each built in build/compare.
-dist_noinst_SCRIPTS += tests/bench/compare tests/bench/compare_launch
-EXTRA_DIST += tests/bench/compare_build.sh tests/bench/compare_figures.sh
+dist_noinst_SCRIPTS += tests/bench/compare tests/bench/compare_launch tests/bench/day-table
+EXTRA_DIST += tests/bench/compare_build.sh tests/bench/compare_figures.sh tests/bench/day_eight.sh
 noinst_PROGRAMS += tests/bench/drive tests/bench/compare_table
 tests_bench_drive_SOURCES = tests/bench/drive.c tests/bench/drive_windows.c tests/bench/drive_windows.h
 tests_bench_drive_LDADD = libbench.la $(PACKER_LIBS)
