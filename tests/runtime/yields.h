@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* yields - included before all else (gcc -include), it lets other threads run before atomic
  * operations: one in eight gives up its CPU. Two threads then meet between any two operations,
- * which takes hours where that is left to the machine. With clang it does nothing. */
+ * which takes hours where that is left to the machine. A yield that takes a millisecond gave the
+ * CPU to somebody else's work: on such a machine threads are interrupted anyway, and a hundred
+ * yields for each of its milliseconds are left out. With clang it does nothing. */
 #ifndef BERTH_TESTS_RUNTIME_YIELDS_H
 #define BERTH_TESTS_RUNTIME_YIELDS_H
 
@@ -9,18 +11,31 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <time.h>
+
+/* Gives up the CPU. Returns how many milliseconds that took. */
+static inline long yields_once(void)
+{
+    struct timespec began, ended;
+
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    sched_yield();
+    clock_gettime(CLOCK_MONOTONIC, &ended);
+    return (ended.tv_sec - began.tv_sec) * 1000 + (ended.tv_nsec - began.tv_nsec) / 1000000;
+}
 
 static inline void yields(void)
 {
     static __thread uint32_t chance __attribute__((tls_model("initial-exec")));
+    static __thread long left_out __attribute__((tls_model("initial-exec")));
 
     if (chance == 0)
         chance = (uint32_t)(uintptr_t)&chance | 1;
     chance ^= chance << 13;
     chance ^= chance >> 17;
     chance ^= chance << 5;
-    if ((chance & 7) == 0)
-        sched_yield();
+    if ((chance & 7) == 0 && left_out-- <= 0)
+        left_out = 100 * yields_once();
 }
 
 #define YIELDS(operation)                                                                          \
