@@ -36,13 +36,13 @@ static char *print_config(const char *berthd)
     return NULL;
 }
 
-/* Says whether the text has a line that begins with this one's "KEY =". */
+/* Says whether the text has a line "KEY = .." with this one's key. */
 static bool has_key(const char *text, const char *line)
 {
     char key[128];
-    int length = (int)strcspn(line, "=\n");
+    int length = (int)strcspn(line, " =\n");
 
-    snprintf(key, sizeof(key), "\n%.*s=", length < 120 ? length : 120, line);
+    snprintf(key, sizeof(key), "\n%.*s =", length < 120 ? length : 120, line);
     return strstr(text, key);
 }
 
