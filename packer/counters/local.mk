@@ -23,4 +23,5 @@ libpacker_la_SOURCES += \
 	packer/counters/sample_line.c packer/counters/sample_line.h \
 	packer/counters/software.c \
 	packer/counters/stat_reader.c packer/counters/stat_reader.h \
+	packer/counters/step_folder.c packer/counters/step_folder.h \
 	packer/counters/step_usage.c packer/counters/step_usage.h

@@ -37,6 +37,7 @@ struct process_sum {
     pid_t pid, parent;
     uint64_t started; /* for who reads it: is it still the same? */
     int fd;           /* for who reads it; -1 none */
+    bool ended; /* for who reads it: nobody answers for it any more, it is to be found gone */
     bool gone;
     double own[PROCESS_SUMS_COUNTS];
     double waited[PROCESS_SUMS_INHERITED]; /* inherited from children */

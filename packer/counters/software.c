@@ -3,11 +3,18 @@
  *
  *   CPU time            the step's cpuacct or v2 cgroup where Slurm has made one, which knows every
  *                       process that ever ran in it; else /proc/PID/stat of its processes
- *   faults, threads     /proc/PID/stat, by a thread that may hang (counters/stat_reader.h)
+ *   faults, resident    the step's memory cgroup, else /proc/PID/stat
+ *   threads             v2's pids.current where the controller is enabled, else /proc/PID/stat
  *   waiting, switches   taskstats, one request a process; else schedstat and status of each thread
  *   memory by node      the step's memory cgroup, else numa_maps, seldom, of small steps only
  *                       (counters/maps_reader.h)
  *   lock time           eBPF, where berth.conf says lock_time=on
+ *
+ * /proc/PID/stat is read by a thread that may hang (counters/stat_reader.h). Where cgroups have
+ * CPU time and faults it is read seldom: threads are as they were GAUGES_S ago then, and longer if
+ * nobody was born on the machine since (enforce/listed.h). Who has ended is not asked about any
+ * more from the first taskstats without an answer on; who got his number in the very second of his
+ * end is taken for him until then.
  *
  * What it costs is bounded for the node, however many steps and processes there are: each step has
  * the same share of PROCESSES_PER_S, and one with more processes is read less often, two samples in
@@ -27,16 +34,19 @@
 #include "packer/counters/counters.h"
 #include "packer/counters/lock_time.h"
 #include "packer/counters/maps_reader.h"
+#include "packer/counters/step_folder.h"
 #include "packer/counters/stat_reader.h"
 #include "packer/counters/step_usage.h"
+#include "packer/enforce/listed.h"
 #include "packer/system/memory_nodes.h"
-#include "packer/system/step_cgroup.h"
 #include "packer/system/taskstats.h"
 
 #define PROCESSES_PER_S 64.0
 #define LISTS_PER_S 5.0
 #define LISTED_S 0.1   /* a list that old is new */
 #define LIST_MIN_S 2.0 /* as often as that is always fine */
+#define SAME_S 30.0    /* without a birth on the machine it is not made */
+#define GAUGES_S 5.0   /* processes of which only that is asked which cgroups do not count */
 #define CGROUP_NODES_EVERY_S 5.0
 #define MAPS_FIRST_S 5.0 /* after the step has begun: it has its memory then */
 #define MAPS_EVERY_S 60.0
@@ -58,14 +68,14 @@ struct software {
 };
 
 struct software_step {
-    struct step_cgroup cgroup;
-    bool by_cgroup; /* CPU time */
-    struct step_cgroup_cpu base;
+    struct step_folder folder;
     struct step_usage usage;
+    bool counted; /* without its processes being read: CPU time and faults, in the last sample */
     /* elapsed_s of the step, as all times here */
     double next_pair_s; /* when the next two samples in a row begin */
     bool paired;        /* there has been the second one */
-    double list_at_s, next_list_s;
+    double list_at_s, next_list_s, stat_at_s;
+    pid_t list_newest, stat_newest; /* who was the youngest then; 0: not known */
     double next_nodes_s;
     struct memory_nodes nodes;
     struct hands_work *ask;      /* for them; NULL: none */
@@ -222,19 +232,17 @@ static int software_attach(void *state, const struct counters_target *target, vo
     }
     step->paired = true;
     step->random = target->body->id.job * 64 + target->body->id.step;
-    step->list_at_s = target->elapsed_s;
-    step->by_cgroup = step_cgroup_open(&step->cgroup, node->root, node->enforce->cgroup_root,
-                                       target->body->id, pid, n) == 0 &&
-                      step_cgroup_read(&step->cgroup, &step->base) == 0;
+    step->list_at_s = step->stat_at_s = target->elapsed_s;
+    step_folder_open(&step->folder, node, target->body->id, pid, n);
     if (step_usage_begin(&step->usage, &software->ways, target->body->uid, pid, n) < 0) {
-        step_cgroup_close(&step->cgroup);
+        step_folder_close(&step->folder);
         free(pid);
         free(step);
         return berth_no_memory(err);
     }
     free(pid);
     software->steps++;
-    if (!step->cgroup.memory)
+    if (!step->folder.cgroup.memory)
         step->next_nodes_s =
             target->elapsed_s + about(step, fmax(MAPS_FIRST_S, maps_share_s(software, step)));
     *out = step;
@@ -247,7 +255,7 @@ static void software_detach(void *state, void *arg)
     struct software_step *step = arg;
 
     step_usage_end(&step->usage, &software->ways);
-    step_cgroup_close(&step->cgroup);
+    step_folder_close(&step->folder);
     maps_reader_drop(software->maps, step->ask);
     free(step);
     software->steps--;
@@ -261,31 +269,22 @@ static void set_total(const struct software_step *step, struct counters_sample *
     counters_set(sample, counter, step_usage_total(&step->usage, count));
 }
 
-/* CPU time that the cgroup has counted; when it has gone, the step has ended. */
-static void add_cgroup(const struct software_step *step, struct counters_sample *sample)
-{
-    struct step_cgroup_cpu now;
-
-    if (step_cgroup_read(&step->cgroup, &now) < 0)
-        return;
-    counters_set(sample, COUNTER_CPU_NS, now.cpu_ns - step->base.cpu_ns);
-    counters_set(sample, COUNTER_USER_NS, now.user_ns - step->base.user_ns);
-    counters_set(sample, COUNTER_SYSTEM_NS, now.system_ns - step->base.system_ns);
-}
-
 static void add_processes(const struct software *software, const struct software_step *step,
                           struct counters_sample *sample)
 {
     const struct step_usage *usage = &step->usage;
 
-    if (!step->by_cgroup) {
+    if (!step->folder.cpu) {
         counters_set(sample, COUNTER_CPU_NS,
                      step_usage_total(usage, PROCESS_SUMS_USER_NS) +
                          step_usage_total(usage, PROCESS_SUMS_SYSTEM_NS));
         set_total(step, sample, COUNTER_USER_NS, PROCESS_SUMS_USER_NS);
         set_total(step, sample, COUNTER_SYSTEM_NS, PROCESS_SUMS_SYSTEM_NS);
     }
-    set_total(step, sample, COUNTER_FAULTS, PROCESS_SUMS_FAULTS);
+    if (!step->folder.memory) {
+        set_total(step, sample, COUNTER_FAULTS, PROCESS_SUMS_FAULTS);
+        counters_set(sample, COUNTER_RSS_BYTES, step_usage_rss(usage));
+    }
     if (usage->run_delay_known)
         set_total(step, sample, COUNTER_RUN_DELAY_NS, PROCESS_SUMS_RUN_DELAY_NS);
     if (usage->switches_known) {
@@ -296,7 +295,12 @@ static void add_processes(const struct software *software, const struct software
     if (software->ways.lock_time)
         set_total(step, sample, COUNTER_LOCK_WAIT_NS, PROCESS_SUMS_LOCK_WAIT_NS);
     counters_set(sample, COUNTER_THREADS, step_usage_threads(usage));
-    counters_set(sample, COUNTER_RSS_BYTES, step_usage_rss(usage));
+}
+
+/* May somebody have been born on the machine since it was looked at it then? */
+static bool is_older(const struct software *software, pid_t newest, double age_s)
+{
+    return !newest || age_s >= SAME_S || listed_newest(software->node.root) != newest;
 }
 
 /* Look for new processes when it is time, or when some have ended. 0, or -1 and err. */
@@ -305,13 +309,15 @@ static int find_processes(struct software *software, struct software_step *step,
                           struct berth_error *err)
 {
     double most_s = fmax(LIST_MIN_S, (double)software->steps / LISTS_PER_S);
-    pid_t *pid = NULL;
+    double age_s = target->elapsed_s - step->list_at_s;
+    pid_t newest, *pid = NULL;
     size_t n = 0;
     long fresh;
 
-    if (!gone &&
-        (target->elapsed_s < step->next_list_s || target->elapsed_s - step->list_at_s < LISTED_S))
+    if (!gone && (target->elapsed_s < step->next_list_s || age_s < LISTED_S ||
+                  !is_older(software, step->list_newest, age_s)))
         return 0;
+    newest = listed_newest(software->node.root);
     if (enforce_step_pids(software->node.enforce, target->body, &pid, &n) < 0)
         return berth_error_set(err, "its processes cannot be listed: %s", strerror(errno));
     fresh = step_usage_enter(&step->usage, &software->ways, pid, n);
@@ -320,8 +326,9 @@ static int find_processes(struct software *software, struct software_step *step,
         return berth_no_memory(err);
     step->next_list_s = target->elapsed_s;
     if (!gone && !fresh)
-        step->next_list_s += about(step, fmin(2 * (target->elapsed_s - step->list_at_s), most_s));
+        step->next_list_s += about(step, fmin(2 * age_s, most_s));
     step->list_at_s = target->elapsed_s;
+    step->list_newest = newest;
     return 0;
 }
 
@@ -331,12 +338,23 @@ static bool is_soon(const struct software_step *step, double elapsed_s)
     return !step->paired || elapsed_s >= step->next_pair_s;
 }
 
+/* Is there something that only its processes' stat tells? */
+static bool wants_stat(const struct software *software, const struct software_step *step,
+                       double elapsed_s)
+{
+    double age_s = elapsed_s - step->stat_at_s;
+
+    return !step->counted || step->usage.read != HANDS_DONE ||
+           (age_s >= (step->folder.threads ? SAME_S : GAUGES_S) &&
+            is_older(software, step->stat_newest, age_s));
+}
+
 static void software_prepare(void *state, void *arg, double elapsed_s)
 {
     struct software *software = state;
     struct software_step *step = arg;
 
-    if (is_soon(step, elapsed_s))
+    if (is_soon(step, elapsed_s) && wants_stat(software, step, elapsed_s))
         step_usage_prepare(&step->usage, &software->ways);
 }
 
@@ -357,21 +375,36 @@ static bool is_due(const struct software *software, struct software_step *step, 
     return true;
 }
 
+/* Reads what their stat has. How many have gone, or -1: they cannot be read now. */
+static long read_stat(struct software *software, struct software_step *step,
+                      const struct counters_target *target)
+{
+    bool hung = step->usage.read == HANDS_HUNG;
+    pid_t newest = listed_newest(software->node.root);
+    long gone = step_usage_see(&step->usage, &software->ways);
+
+    if (!hung && step->usage.read == HANDS_HUNG)
+        log_warn("step %u.%u: a process of it lets nobody read its stat: what its processes use is "
+                 "not known any more",
+                 target->body->id.job, target->body->id.step);
+    if (gone < 0)
+        return -1;
+    step->stat_at_s = target->elapsed_s;
+    step->stat_newest = newest;
+    return gone;
+}
+
 /* 0, or -1 and err. */
 static int read_processes(struct software *software, struct software_step *step,
                           const struct counters_target *target, struct counters_sample *sample,
                           struct berth_error *err)
 {
-    bool hung = step->usage.read == HANDS_HUNG;
-    long gone;
+    long gone = 0;
 
     if (!is_due(software, step, target->elapsed_s))
         return 0;
-    gone = step_usage_see(&step->usage, &software->ways);
-    if (!hung && step->usage.read == HANDS_HUNG)
-        log_warn("step %u.%u: a process of it lets nobody read its stat: what its processes use is "
-                 "not known any more",
-                 target->body->id.job, target->body->id.step);
+    if (wants_stat(software, step, target->elapsed_s))
+        gone = read_stat(software, step, target);
     if (gone < 0)
         return 0;
     if (find_processes(software, step, target, (size_t)gone, err) < 0)
@@ -435,14 +468,14 @@ static int take_all(const struct software *software, struct software_step *step)
 static int take_cgroup(const struct software *software, struct software_step *step)
 {
     step->nodes = (struct memory_nodes){0};
-    return memory_nodes_of_cgroup(&step->nodes, software->node.root, step->cgroup.memory);
+    return memory_nodes_of_cgroup(&step->nodes, software->node.root, step->folder.cgroup.memory);
 }
 
 /* Memory by node, as it was when it was read last. */
 static void add_nodes(const struct software *software, struct software_step *step,
                       const struct counters_target *target, struct counters_sample *sample)
 {
-    const char *cgroup = step->cgroup.memory;
+    const char *cgroup = step->folder.cgroup.memory;
     int rc;
 
     if (sample->nodes)
@@ -471,8 +504,9 @@ static int software_read(void *state, void *arg, const struct counters_target *t
     int rc;
 
     _Static_assert(MEMORY_NODES_MAX <= COUNTERS_NODES_MAX, "a sample has room for all nodes");
-    if (step->by_cgroup)
-        add_cgroup(step, sample);
+    step_folder_add(&step->folder, sample);
+    step->counted = counters_know(sample, COUNTER_CPU_NS) &&
+                    counters_know(sample, COUNTER_USER_NS) && counters_know(sample, COUNTER_FAULTS);
     rc = read_processes(software, step, target, sample, err);
     sample->processes_read = step->usage.read;
     add_nodes(software, step, target, sample);

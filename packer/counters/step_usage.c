@@ -14,6 +14,7 @@ static void see(struct process_sums *tally, struct process_sum *process,
 {
     process->parent = stat->parent;
     process->started = stat->started;
+    process->ended = false;
     process_sums_see(tally, process, PROCESS_SUMS_USER_NS, stat->user_ns);
     process_sums_see(tally, process, PROCESS_SUMS_SYSTEM_NS, stat->system_ns);
     process_sums_see(tally, process, PROCESS_SUMS_FAULTS, stat->faults);
@@ -162,6 +163,19 @@ long step_usage_enter(struct step_usage *usage, struct usage_ways *ways, pid_t *
     return fresh;
 }
 
+/* It has ended if nobody knows it any more: what was seen last stays. */
+static void take_taskstats(struct process_sums *tally, struct process_sum *process,
+                           const struct taskstats_usage *stats)
+{
+    process->ended = !stats->known;
+    if (process->ended)
+        return;
+    process_sums_see(tally, process, PROCESS_SUMS_RUN_DELAY_NS, (double)stats->run_delay_ns);
+    process_sums_see(tally, process, PROCESS_SUMS_SWITCHES, (double)stats->switches);
+    process_sums_see(tally, process, PROCESS_SUMS_VOLUNTARY, (double)stats->voluntary);
+    process_sums_see(tally, process, PROCESS_SUMS_INVOLUNTARY, (double)stats->involuntary);
+}
+
 /* By netlink, in one go. */
 static void see_taskstats(struct step_usage *usage, struct usage_ways *ways)
 {
@@ -169,23 +183,17 @@ static void see_taskstats(struct step_usage *usage, struct usage_ways *ways)
     struct taskstats_usage *stats = calloc(tally->n + 1, sizeof(*stats));
     pid_t *pid = calloc(tally->n + 1, sizeof(*pid));
     int rc = stats && pid ? 0 : -1;
+    size_t n = 0;
 
     for (size_t i = 0; rc == 0 && i < tally->n; i++)
-        pid[i] = tally->process[i].pid;
+        if (!tally->process[i].ended)
+            pid[n++] = tally->process[i].pid;
     if (rc == 0)
-        rc = taskstats_read(ways->taskstats, pid, tally->n, stats, NULL);
-    for (size_t i = 0; rc == 0 && i < tally->n; i++) {
-        if (!stats[i].known)
-            continue; /* it has just ended: what was seen last stays */
-        process_sums_see(tally, &tally->process[i], PROCESS_SUMS_RUN_DELAY_NS,
-                         (double)stats[i].run_delay_ns);
-        process_sums_see(tally, &tally->process[i], PROCESS_SUMS_SWITCHES,
-                         (double)stats[i].switches);
-        process_sums_see(tally, &tally->process[i], PROCESS_SUMS_VOLUNTARY,
-                         (double)stats[i].voluntary);
-        process_sums_see(tally, &tally->process[i], PROCESS_SUMS_INVOLUNTARY,
-                         (double)stats[i].involuntary);
-    }
+        rc = taskstats_read(ways->taskstats, pid, n, stats, NULL);
+    n = 0;
+    for (size_t i = 0; rc == 0 && i < tally->n; i++)
+        if (!tally->process[i].ended)
+            take_taskstats(tally, &tally->process[i], &stats[n++]);
     usage->run_delay_known = usage->switches_known = rc == 0;
     free(stats);
     free(pid);
@@ -200,7 +208,10 @@ static void see_threads(struct step_usage *usage, struct usage_ways *ways)
     for (size_t i = 0; i < tally->n; i++) {
         struct process_sum *process = &tally->process[i];
 
-        if (process_waits_read(ways->root, process->pid, &waits) < 0)
+        if (process->ended)
+            continue;
+        process->ended = process_waits_read(ways->root, process->pid, &waits) < 0;
+        if (process->ended)
             continue;
         usage->run_delay_known |= waits.run_delay_known;
         usage->switches_known |= waits.switches_known;

@@ -117,11 +117,13 @@ static void try_memory(struct step_cgroup *cgroup, const struct rootfs *root, co
     char path[PATH_MAX];
 
     snprintf(path, sizeof(path), "%s/memory.numa_stat", dir);
-    if (!cgroup->memory && rootfs_exists(root, path))
-        cgroup->memory = strdup(dir);
+    if (cgroup->memory || !rootfs_exists(root, path))
+        return;
+    cgroup->memory = strdup(dir);
+    cgroup->memory_stat = open_below(root, dir, "memory.stat");
 }
 
-static void close_files(struct step_cgroup *cgroup)
+static void close_cpu(struct step_cgroup *cgroup)
 {
     file_close(cgroup->usage);
     file_close(cgroup->stat);
@@ -145,12 +147,13 @@ static int open_by(struct step_cgroup *cgroup, const struct rootfs *root, const 
         if (cgroup->usage >= 0 && cgroup->stat >= 0)
             return 0;
     }
-    close_files(cgroup);
+    close_cpu(cgroup);
     if (step_cgroup_path(text, NULL, id, path, sizeof(path)) < 0)
         return -1;
     snprintf(dir, sizeof(dir), "%s%s", cgroup_root, path);
     try_memory(cgroup, root, dir);
     cgroup->stat = open_below(root, dir, "cpu.stat");
+    cgroup->pids = open_below(root, dir, "pids.current");
     return cgroup->stat >= 0 ? 0 : -1;
 }
 
@@ -160,7 +163,7 @@ int step_cgroup_open(struct step_cgroup *cgroup, const struct rootfs *root, cons
     char path[64], *text;
     int rc = -1;
 
-    *cgroup = (struct step_cgroup){.usage = -1, .stat = -1};
+    *cgroup = (struct step_cgroup){.usage = -1, .stat = -1, .memory_stat = -1, .pids = -1};
     for (size_t i = 0; rc < 0 && i < n; i++) {
         snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid[i]);
         text = rootfs_read(root, path);
@@ -175,7 +178,10 @@ int step_cgroup_open(struct step_cgroup *cgroup, const struct rootfs *root, cons
 
 void step_cgroup_close(struct step_cgroup *cgroup)
 {
-    close_files(cgroup);
+    close_cpu(cgroup);
+    file_close(cgroup->memory_stat);
+    file_close(cgroup->pids);
+    cgroup->memory_stat = cgroup->pids = -1;
     free(cgroup->memory);
     cgroup->memory = NULL;
 }
@@ -230,4 +236,35 @@ int step_cgroup_read(const struct step_cgroup *cgroup, struct step_cgroup_cpu *c
     cpu->user_ns *= tick;
     cpu->system_ns *= tick;
     return 0;
+}
+
+int step_cgroup_read_memory(const struct step_cgroup *cgroup, struct step_cgroup_memory *memory)
+{
+    /* v1's sums are those of the folder and all below it, as v2's are */
+    static const char *const names[][3] = {{"total_pgfault ", "total_rss ", "total_mapped_file "},
+                                           {"pgfault ", "anon ", "file_mapped "}};
+    double mapped = 0;
+    char text[8192];
+
+    if (read_text(cgroup->memory_stat, text, sizeof(text)) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (number(text, names[i][0], &memory->faults) < 0 ||
+            number(text, names[i][1], &memory->rss_bytes) < 0 ||
+            number(text, names[i][2], &mapped) < 0)
+            continue;
+        memory->rss_bytes += mapped;
+        return 0;
+    }
+    return -1;
+}
+
+long step_cgroup_threads(const struct step_cgroup *cgroup)
+{
+    double threads;
+    char text[32];
+
+    if (read_text(cgroup->pids, text, sizeof(text)) < 0 || number(text, "", &threads) < 0)
+        return -1;
+    return (long)threads;
 }

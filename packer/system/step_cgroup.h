@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* step_cgroup - finds the cgroups, other than cpusets, that Slurm has made for a step, and reads
- * the CPU time that the kernel counts in them.
+ * the CPU time, the page faults, the memory and the threads that the kernel counts in them.
  *
  * They are there where Slurm tracks or accounts by them (v1:
  * JobAcctGatherType=jobacct_gather/cgroup for cpuacct, that or ConstrainRAMSpace for memory; v2:
@@ -19,14 +19,22 @@
 #define CGROUP_DIR_MAX 1024 /* bytes of the path of a cgroup */
 
 struct step_cgroup {
-    int usage;    /* v1: cpuacct.usage; -1 none */
-    int stat;     /* v1: cpuacct.stat; v2: cpu.stat; -1 none */
-    char *memory; /* the folder that has memory.numa_stat; NULL none */
+    int usage;       /* v1: cpuacct.usage; -1 none */
+    int stat;        /* v1: cpuacct.stat; v2: cpu.stat; -1 none */
+    int memory_stat; /* memory.stat; -1 none */
+    int pids;        /* v2: pids.current, where the controller is enabled; -1 none */
+    char *memory;    /* the folder that has memory.numa_stat; NULL none */
 };
 
 /* CPU time of all that has ever run in the cgroup. */
 struct step_cgroup_cpu {
     double cpu_ns, user_ns, system_ns;
+};
+
+/* The page faults of all that has ever run in the cgroup, and what is mapped of the memory that it
+ * is charged for: a page that several processes share counts once. */
+struct step_cgroup_memory {
+    double faults, rss_bytes;
 };
 
 #define STEP_CGROUP_NAME_MAX 64
@@ -62,5 +70,12 @@ void step_cgroup_close(struct step_cgroup *cgroup);
 
 /* Reads it. 0, or -1: there is none, or no more. */
 int step_cgroup_read(const struct step_cgroup *cgroup, struct step_cgroup_cpu *cpu);
+
+/* Reads what memory.stat has; the kernel may be 2 s late with it. 0, or -1: there is none, or no
+ * more. Of v1 it is slurmstepd's, too. */
+int step_cgroup_read_memory(const struct step_cgroup *cgroup, struct step_cgroup_memory *memory);
+
+/* Returns how many threads there are now, or -1: nobody counts them there, or no more. */
+long step_cgroup_threads(const struct step_cgroup *cgroup);
 
 #endif

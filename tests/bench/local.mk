@@ -75,6 +75,7 @@ tests_bench_steady_LDADD = libbench.la $(PACKER_LIBS)
 # What berthd takes from a program that has the whole node, and what that costs a thousand nodes; as root.
 noinst_PROGRAMS += tests/bench/silence
 tests_bench_silence_SOURCES = tests/bench/silence.c tests/bench/silence_detours.c tests/bench/silence_detours.h \
+	tests/bench/silence_folder.c tests/bench/silence_folder.h \
 	tests/bench/silence_scene.c tests/bench/silence_scene.h tests/bench/silence_sim.c tests/bench/silence_sim.h \
 	tests/bench/silence_tell.c tests/bench/silence_tell.h tests/bench/silence_train.c tests/bench/silence_train.h \
 	tests/bench/silence_watch.c tests/bench/silence_watch.h

@@ -25,7 +25,7 @@
 #define SCENE(scene, does, n, t, alone, on)                                                        \
     {                                                                                              \
         .name = (scene), .what = (does), .cores = (n) ? (n) : 64, .tasks = (n), .threads = (t),    \
-        .serial = (alone), .all = (on)                                                             \
+        .serial = (alone), .all = (on), .folder = (scene)[0] == 'f'                                \
     }
 #define BOTH(scene, does, n, t, alone)                                                             \
     SCENE(scene, does, n, t, alone, false), SCENE(scene "+", does ", all on", n, t, alone, true)
@@ -33,6 +33,7 @@
 const struct silence_scene silence_scenes[] = {
     BOTH("nobody", "nobody is on the node", 0, 0, false),
     BOTH("step.64x1", "a step of 64 tasks of one thread has the node", 64, 1, false),
+    BOTH("folder.64x1", "the same step has cgroups of its own, as Slurm makes them", 64, 1, false),
     BOTH("step.64x8", "a step of 64 tasks of eight threads has the node", 64, 8, false),
     BOTH("step.192x1", "a step of 192 tasks of one thread has the node", 192, 1, false),
     BOTH("step.192x8", "a step of 192 tasks of eight threads has the node", 192, 8, false),
@@ -116,6 +117,8 @@ void silence_stage_open(struct silence_stage *stage, const struct silence_scene 
         bench_die(stage->folder, strerror(errno));
     silence_stage_meter(stage);
     tasks_start(stage, scene);
+    if (scene->folder)
+        silence_folder_make(&stage->cgroups, stage->task, stage->tasks);
     stage->berthd = berthd_start(stage, scene);
     tasks_register(stage, scene);
 }
@@ -132,5 +135,6 @@ void silence_stage_close(struct silence_stage *stage)
         kill(stage->task[i], SIGKILL);
         waitpid(stage->task[i], NULL, 0);
     }
+    silence_folder_remove(&stage->cgroups);
     free(stage->task);
 }

@@ -8,11 +8,14 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "tests/bench/silence_folder.h"
+
 struct silence_scene {
     const char *name, *what;
     size_t cores;          /* of the node */
     size_t tasks, threads; /* of each task */
     bool serial;           /* each task is a step of a job of its own; else all are one step */
+    bool folder;           /* its step has cgroups of its own */
     bool all;              /* counters, energy, memory, blackboard and ledger are on; else off */
 };
 
@@ -24,6 +27,7 @@ struct silence_stage {
     char folder[128]; /* berthd's files */
     pid_t *task;
     size_t tasks;
+    struct silence_folder cgroups;
     double began_s;
 };
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -572,6 +573,153 @@ static void test_recorded_cgroup1(void **state)
     assert_int_equal(folder_remove(folder), 0);
 }
 
+#define USER "sys/fs/cgroup/system.slice/slurmstepd.scope/job_4711/step_0/user"
+#define FORKED 63
+
+/* What version 2 counts in the folder of a step of 64 processes. */
+static void put_folder(const char *folder, int seconds, int faults)
+{
+    char text[256];
+
+    snprintf(text, sizeof(text), "usage_usec %d000000\nuser_usec %d000000\nsystem_usec 0\n",
+             seconds, seconds);
+    folder_put(folder, USER "/cpu.stat", text);
+    snprintf(text, sizeof(text), "anon 4096\nfile_mapped 1\npgfault %d\n", faults);
+    folder_put(folder, USER "/memory.stat", text);
+}
+
+/* Returns a descriptor that tells of each look at the stat of a process that is no task: to list
+ * them, tasks are looked at, too. */
+static int watch_stats(const char *folder)
+{
+    int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    char path[128];
+
+    assert_true(fd >= 0);
+    for (int pid = 101; pid <= 100 + FORKED; pid++) {
+        snprintf(path, sizeof(path), "%s/proc/%d/stat", folder, pid);
+        assert_true(inotify_add_watch(fd, path, IN_ACCESS) >= 0);
+    }
+    return fd;
+}
+
+/* How many of them were looked at since it was asked last. */
+static size_t looks(int fd)
+{
+    static _Alignas(struct inotify_event) char events[16384];
+    ssize_t got = read(fd, events, sizeof(events));
+
+    return got < 0 ? 0 : (size_t)got / sizeof(struct inotify_event);
+}
+
+static void new_step_of_many(char folder[64])
+{
+    char children[1024] = "";
+
+    new_tree(folder);
+    for (int i = 0; i <= FORKED; i++) {
+        put_stat(folder, 100 + i, i ? 100 : 50, 10, 0, 7, 5000);
+        put_thread(folder, 100 + i, 100 + i, 1000, 20);
+        snprintf(children + strlen(children), sizeof(children) - strlen(children), "%d ", 101 + i);
+    }
+    *strrchr(children, '1') = '\0'; /* of 64 */
+    folder_put(folder, "proc/100/task/100/children", children);
+    folder_put(folder, "proc/100/cgroup",
+               "0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0\n");
+}
+
+/* Of a step with a folder of its own no process is read for what the folder counts: its threads
+ * are, each five seconds, and not even they where the folder counts these, too. */
+static void test_folder(void **state)
+{
+    struct counters_sample sample;
+    char folder[64], path[256];
+    struct fixture *f;
+    void *step;
+    int fd;
+
+    (void)state;
+    new_step_of_many(folder);
+    put_folder(folder, 5, 100);
+    folder_put(folder, USER "/memory.numa_stat", "anon N0=4096\n");
+    f = open_node(folder, "/sys/fs/cgroup", CONF_OFF);
+    step = attach(f, 100);
+    fd = watch_stats(folder);
+    for (int i = 1; i <= 4; i++) {
+        put_folder(folder, 5 + i, 100 + i);
+        put_stat(folder, 163, 100, 9999, 0, 9999, 5000);
+        put_thread(folder, 163, 163, 1000 + i, 20);
+        sample = sample_of(f, step, 1);
+        assert_true(value(&sample, COUNTER_CPU_NS) == i * 1e9);
+        assert_true(value(&sample, COUNTER_FAULTS) == i);
+        assert_true(value(&sample, COUNTER_RSS_BYTES) == 4097);
+        assert_int_equal(looks(fd), 0);
+        if (!counters_know(&sample, COUNTER_THREADS))
+            continue; /* they are not all looked at each second */
+        assert_true(value(&sample, COUNTER_THREADS) == 2 * (FORKED + 1));
+        assert_true(value(&sample, COUNTER_RUN_DELAY_NS) == i);
+    }
+    sample = sample_of(f, step, 5);
+    assert_true(value(&sample, COUNTER_THREADS) == 2 * (FORKED + 1));
+    assert_true(value(&sample, COUNTER_FAULTS) == 4);
+    assert_int_equal(looks(fd), FORKED);
+    counters_software.detach(f->state, step);
+    folder_put(folder, USER "/pids.current", "7\n");
+    step = attach(f, 100);
+    looks(fd);
+    sample = sample_of(f, step, 20);
+    assert_true(value(&sample, COUNTER_THREADS) == 7);
+    assert_true(value(&sample, COUNTER_RUN_DELAY_NS) == 0);
+    assert_int_equal(looks(fd), 0);
+    counters_software.detach(f->state, step);
+    snprintf(path, sizeof(path), "%s/" USER "/memory.stat", folder);
+    assert_int_equal(unlink(path), 0); /* then nobody else knows the faults */
+    step = attach(f, 100);
+    looks(fd);
+    sample = sample_of(f, step, 1);
+    assert_true(value(&sample, COUNTER_FAULTS) == 0);
+    assert_int_equal(looks(fd), FORKED);
+    counters_software.detach(f->state, step);
+    close(fd);
+    close_node(f);
+    assert_int_equal(folder_remove(folder), 0);
+}
+
+/* Who has ended is not asked about any more; what he waited stays, and his stat, when it is read
+ * the next time, tells that he has gone. */
+static void test_folder_ends(void **state)
+{
+    struct counters_sample sample;
+    char folder[64], path[128];
+    struct fixture *f;
+    void *step;
+
+    (void)state;
+    new_step_of_many(folder);
+    put_folder(folder, 5, 100);
+    folder_put(folder, USER "/memory.numa_stat", "anon N0=4096\n");
+    f = open_node(folder, "/sys/fs/cgroup", CONF_OFF);
+    step = attach(f, 100);
+    put_thread(folder, 101, 101, 1500, 20);
+    sample = sample_of(f, step, 1);
+    assert_true(value(&sample, COUNTER_RUN_DELAY_NS) == 500);
+    folder_put(folder, "proc/100/task/100/children", "102 103");
+    snprintf(path, sizeof(path), "%s/proc/101/task", folder);
+    assert_int_equal(folder_remove(path), 0);
+    sample = sample_of(f, step, 1);
+    assert_true(value(&sample, COUNTER_RUN_DELAY_NS) == 500);
+    put_stat(folder, 101, 1, 10, 0, 7, 5001); /* somebody else has his number by now */
+    put_thread(folder, 101, 101, 9000, 20);
+    sample = sample_of(f, step, 2.6);
+    assert_true(value(&sample, COUNTER_RUN_DELAY_NS) == 500);
+    sample = sample_of(f, step, 60);
+    assert_true(value(&sample, COUNTER_THREADS) == 2 * FORKED);
+    assert_true(value(&sample, COUNTER_RUN_DELAY_NS) == 500);
+    counters_software.detach(f->state, step);
+    close_node(f);
+    assert_int_equal(folder_remove(folder), 0);
+}
+
 /* A step that had ended when it was attached, and one whose processes all vanish. */
 static void test_vanished(void **state)
 {
@@ -600,6 +748,7 @@ int main(void)
         cmocka_unit_test(test_memory),        cmocka_unit_test(test_children),
         cmocka_unit_test(test_many),          cmocka_unit_test(test_lock_time),
         cmocka_unit_test(test_recorded_proc), cmocka_unit_test(test_recorded_cgroup1),
+        cmocka_unit_test(test_folder),        cmocka_unit_test(test_folder_ends),
         cmocka_unit_test(test_vanished),      cmocka_unit_test(test_hung_maps),
     };
 

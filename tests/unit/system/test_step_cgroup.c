@@ -163,6 +163,38 @@ static void test_v2(void **state)
     step_cgroup_close(&cgroup);
 }
 
+static void test_memory(void **state)
+{
+    struct fixture *f = *state;
+    struct step_cgroup_memory memory;
+    struct step_cgroup cgroup;
+
+    folder_put(f->folder, "proc/100/cgroup", "9:memory:" STEP "\n4:cpuacct:" STEP "\n");
+    folder_put(f->folder, "cg/memory" STEP "/memory.numa_stat", "");
+    folder_put(f->folder, "cg/memory" STEP "/memory.stat",
+               "rss 1\nmapped_file 1\npgfault 1\npgmajfault 2\ntotal_rss 5000\n"
+               "total_mapped_file 300\ntotal_pgfault 77\n");
+    open_step(f, &cgroup);
+    assert_int_equal(step_cgroup_read_memory(&cgroup, &memory), 0);
+    assert_true(memory.faults == 77 && memory.rss_bytes == 5300);
+    assert_int_equal(step_cgroup_threads(&cgroup), -1);
+    step_cgroup_close(&cgroup);
+    assert_int_equal(step_cgroup_read_memory(&cgroup, &memory), -1);
+    folder_put(f->folder, "proc/100/cgroup", "0::" SCOPE "/user/task_0\n");
+    folder_put(f->folder, "cg" SCOPE "/user/cpu.stat", "");
+    folder_put(f->folder, "cg" SCOPE "/user/memory.numa_stat", "");
+    folder_put(f->folder, "cg" SCOPE "/user/memory.stat",
+               "anon 6000\nfile 9\nanon_thp 4\nfile_mapped 200\npgmajfault 1\npgfault 88\n");
+    folder_put(f->folder, "cg" SCOPE "/user/pids.current", "65\n");
+    assert_int_equal(open_step(f, &cgroup), 0);
+    assert_int_equal(step_cgroup_read_memory(&cgroup, &memory), 0);
+    assert_true(memory.faults == 88 && memory.rss_bytes == 6200);
+    assert_int_equal(step_cgroup_threads(&cgroup), 65);
+    folder_put(f->folder, "cg" SCOPE "/user/memory.stat", "anon 1\npgfault 88\n");
+    assert_int_equal(step_cgroup_read_memory(&cgroup, &memory), -1);
+    step_cgroup_close(&cgroup);
+}
+
 /* Only memory is constrained; nothing is; the process is gone. */
 static void test_partly(void **state)
 {
@@ -190,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_path),
         cmocka_unit_test_setup_teardown(test_v1, setup, teardown),
         cmocka_unit_test_setup_teardown(test_v2, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_partly, setup, teardown),
     };
 
