@@ -25,6 +25,7 @@
 struct hands_work {
     TAILQ_ENTRY(hands_work) link; /* while it waits for its turn */
     enum hands_state state;
+    bool awaited; /* the event loop waits for it */
     uint32_t user;
     const struct hands_task *task;
     void *arg;               /* NULL once it is somebody else's */
@@ -120,10 +121,12 @@ static void give_work(struct hands_hand *hand, struct hands_work *work)
     work->hand = hand;
 }
 
-/* The argument goes back to who waits for it. */
+/* The argument goes back to who waits for it. Of what nobody waits for nobody is told: the event
+ * loop would wake up for each of 64 pieces when it needs the last. */
 static void take_back(struct hands_hand *hand)
 {
     struct hands_work *work = hand->work;
+    bool tell = !work || work->awaited;
 
     if (work) {
         work->arg = hand->arg;
@@ -137,7 +140,8 @@ static void take_back(struct hands_hand *hand)
     hand->task = NULL;
     hand->arg = NULL;
     hand->work = NULL;
-    hands_changed(hand->hands);
+    if (tell)
+        hands_changed(hand->hands);
 }
 
 static void go(struct hands_hand *hand)
@@ -372,8 +376,10 @@ void hands_drop(struct hands *hands, struct hands_work *work)
 void hands_wait(struct hands *hands, struct hands_work *work, double until_s)
 {
     hands_lock(hands);
+    work->awaited = true;
     for (turn(hands); work->state == HANDS_WAIT && wait_until(hands, until_s); turn(hands))
         ;
+    work->awaited = false;
     hands_unlock(hands);
 }
 

@@ -259,12 +259,13 @@ static bool is_over(const struct step *step, double now_s)
     return step->counts && !step->counts->held && step->counts->due_s <= now_s + 0.001;
 }
 
-/* Those that are going to be read. */
+/* Asks about those that are going to be read. The one that is read first is asked about last: once
+ * its answer is there, so are the others', and the event loop has waited once. */
 static void prepare(const struct packer *packer, double now_s)
 {
     const struct step *step;
 
-    TAILQ_FOREACH(step, &packer->steps->live, link)
+    TAILQ_FOREACH_REVERSE(step, &packer->steps->live, step_list, link)
     if (is_over(step, now_s) && step->counts->counters && !step->counts->unread)
         counters_prepare(packer->state->counters, step->counts->counters,
                          now_s - step->started_mono_s);

@@ -4,13 +4,17 @@
 #include "packer/base/hands.h"
 
 #include <math.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -341,13 +345,62 @@ static void test_closes(void **state)
         nap();
 }
 
+static pid_t waiter;
+
+/* Comes back once the waiter sleeps. */
+static void run_asleep(void *arg, struct hands_hand *hand)
+{
+    char path[64], text[512] = "";
+    FILE *file;
+
+    (void)arg, (void)hand;
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)waiter);
+    while (!strstr(text, ") S ")) {
+        sched_yield();
+        file = fopen(path, "re");
+        if (!file || !fgets(text, sizeof(text), file))
+            abort();
+        fclose(file);
+    }
+}
+
+static void release_none(void *arg)
+{
+    (void)arg;
+}
+
+/* Who waits for the last of many pieces sleeps until then, whatever else is done meanwhile. */
+static void test_one_wake(void **state)
+{
+    static const struct hands_task asleep = {run_asleep, release_none};
+    enum { PIECES = 64 };
+    struct hands_work *work[PIECES];
+    struct rusage before, after;
+
+    (void)state;
+    open_hands(LONG_S);
+    waiter = gettid();
+    for (int i = 0; i < PIECES; i++)
+        assert_non_null(work[i] = hands_put(hands, 1, &asleep, &waiter));
+    getrusage(RUSAGE_THREAD, &before);
+    hands_wait(hands, work[PIECES - 1], INFINITY);
+    getrusage(RUSAGE_THREAD, &after);
+    for (int i = 0; i < PIECES; i++) {
+        assert_int_equal(hands_look(hands, work[i]), HANDS_DONE);
+        assert_ptr_equal(hands_take(hands, work[i]), &waiter);
+    }
+    assert_in_range(after.ru_nvcsw - before.ru_nvcsw, 1, PIECES / 4);
+    assert_true(hands_close(hands));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turns),   cmocka_unit_test(test_await),
-        cmocka_unit_test(test_hangs),   cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_rests),   cmocka_unit_test(test_goes_on),
-        cmocka_unit_test(test_dropped), cmocka_unit_test(test_closes),
+        cmocka_unit_test(test_one_wake), cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_await),    cmocka_unit_test(test_hangs),
+        cmocka_unit_test(test_bounds),   cmocka_unit_test(test_rests),
+        cmocka_unit_test(test_goes_on),  cmocka_unit_test(test_dropped),
+        cmocka_unit_test(test_closes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
