@@ -12,4 +12,5 @@ libpacker_la_SOURCES += \
 	packer/observe/seek.c packer/observe/seek.h \
 	packer/observe/slowdown.c packer/observe/slowdown.h \
 	packer/observe/usage.c packer/observe/usage.h \
+	packer/observe/usage_folder.c packer/observe/usage_folder.h \
 	packer/observe/window.c packer/observe/window.h

@@ -7,6 +7,7 @@
 
 #include "packer/base/clock.h"
 #include "packer/counters/stat_reader.h"
+#include "packer/observe/usage_folder.h"
 #include "packer/steps/rest.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
@@ -34,6 +35,7 @@ static void take_times(struct step_use *use, const struct stat_row *row, size_t 
         return;
     use->user_s = user_ns / 1e9;
     use->system_s = system_ns / 1e9;
+    usage_folder_begin(use);
 }
 
 /* Takes in what has become of an ask: its rows, where they are there. */
@@ -45,13 +47,16 @@ static void take_answer(struct step_use *use, enum hands_state state, const stru
         take_times(use, row, n);
 }
 
-static struct stat_row *rows_of(struct enforce *enforce, const struct step *step, size_t *n)
+/* Returns its processes, for who asks about them now; NULL: they cannot be listed. */
+static struct stat_row *rows_of(const struct packer *packer, struct step *step, size_t *n)
 {
     struct stat_row *row = NULL;
     pid_t *pid = NULL;
 
-    if (enforce_step_pids(enforce, &step->body, &pid, n) == 0)
+    if (enforce_step_pids(packer->world.enforce, &step->body, &pid, n) == 0)
         row = calloc(*n + 1, sizeof(*row));
+    if (row)
+        usage_folder_note(packer, step, pid, *n);
     for (size_t i = 0; row && i < *n; i++)
         row[i] = (struct stat_row){.pid = pid[i], .fd = -1};
     free(pid);
@@ -81,7 +86,7 @@ void observe_step(const struct packer *packer, struct step *step)
     size_t n;
 
     take_asked(counters_stats(packer->state->counters), use); /* it may be of long ago */
-    if (step->state == STEP_ENDED || use->hung || !(row = rows_of(packer->world.enforce, step, &n)))
+    if (step->state == STEP_ENDED || use->hung || !(row = rows_of(packer, step, &n)))
         return;
     state = stat_reader_read(counters_stats(packer->state->counters), &use->ask, step->request.uid,
                              row, n, &how);
@@ -103,8 +108,8 @@ static void observe_later(const struct packer *packer, struct step *step)
         return;
     }
     take_asked(reader, use);
-    if (step->state == STEP_ENDED || use->ask || use->hung ||
-        !(row = rows_of(packer->world.enforce, step, &n)))
+    if (usage_folder_take(use) || step->state == STEP_ENDED || use->ask || use->hung ||
+        !(row = rows_of(packer, step, &n)))
         return;
     stat_reader_ask(reader, &use->ask, step->request.uid, row, n, 0);
     free(row);
@@ -147,16 +152,15 @@ static bool take_counted(const struct packer *packer, struct step *step)
     return true;
 }
 
-/* Reads the step's processes. The more steps there are, the longer it rests then. Whose next
- * reading is far away has this one at once. */
-static void read_processes(const struct packer *packer, struct step *step, bool at_once)
+/* Reads what the step's cgroup has counted, else its processes. The more steps there are, the
+ * longer it rests then. Whose next reading is far away has this one at once. */
+static void read_use(const struct packer *packer, struct step *step, bool at_once)
 {
+    void (*read)(const struct packer *, struct step *) = at_once ? observe_step : observe_later;
     double began_s = clock_s(), now_s;
 
-    if (at_once)
-        observe_step(packer, step);
-    else
-        observe_later(packer, step);
+    if (!usage_folder_take(&step->use))
+        read(packer, step);
     now_s = clock_s();
     step->use.next_s =
         together_next(packer, now_s,
@@ -176,7 +180,7 @@ void observe_turn(const struct packer *packer)
         if (take_counted(packer, step))
             continue;
         if (began_s >= step->use.next_s + late_s && clock_s() - began_s < TURN_S)
-            read_processes(packer, step, rests);
+            read_use(packer, step, rests);
     }
 }
 
@@ -193,9 +197,10 @@ double observe_due(const struct packer *packer)
 
 void observe_end(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
-    if (!end || end->user_s < 0)
+    if ((!end || end->user_s < 0) && !usage_folder_take(&step->use))
         observe_step(packer, step);
     stat_reader_drop(counters_stats(packer->state->counters), &step->use.ask);
+    usage_folder_drop(&step->use);
     if (!end || end->user_s < 0)
         return;
     step->use.user_s = end->user_s;
@@ -224,7 +229,10 @@ static void close_usage(const struct packer *packer)
     if (!packer->state->counters)
         return;
     TAILQ_FOREACH(step, &packer->steps->live, link)
-    stat_reader_drop(counters_stats(packer->state->counters), &step->use.ask);
+    {
+        stat_reader_drop(counters_stats(packer->state->counters), &step->use.ask);
+        usage_folder_drop(&step->use);
+    }
 }
 
 const struct stage usage_stage = {

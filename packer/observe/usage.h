@@ -10,9 +10,10 @@
 void observe_begin(const struct packer *packer, struct step *step);
 
 /* Brings the CPU time of the live steps up to date: by their counters, where these have ended a
- * window, else by their processes, each step's once in a second at most, and so seldom that this
- * takes a hundredth of the time. Nobody's question does that. While berthd rests (steps/rest.h)
- * they are read when the metrics were scraped, else each ten minutes. */
+ * window, else by the cgroup that Slurm has made for them, or by their processes, each step's once
+ * in a second at most, and so seldom that this takes a hundredth of the time. Nobody's question
+ * does that. While berthd rests (steps/rest.h) they are read when the metrics were scraped, else
+ * each ten minutes. */
 void observe_turn(const struct packer *packer);
 
 /* Returns the seconds until the processes of a step are to be read next, or < 0: of none. */

@@ -376,10 +376,11 @@ struct step_use {
     uint64_t maxrss_kib;     /* 0 unknown */
     bool counted;            /* by its counters, which began with so much: */
     double base_user_s, base_system_s;
-    double counted_at_s;    /* of the counters' reading that this is from */
-    double next_s;          /* CLOCK_MONOTONIC: when its processes are read next, if not counted */
-    struct hands_work *ask; /* of a thread that reads them, and has not answered; NULL: none */
-    bool hung;              /* it did not come back: they are not read any more */
+    double counted_at_s; /* of the counters' reading that this is from */
+    double next_s;       /* CLOCK_MONOTONIC: when its processes are read next, if not counted */
+    struct usage_folder *folder; /* observe/usage_folder.h; NULL: not looked for yet */
+    struct hands_work *ask;      /* of a thread that reads them, and has not answered; NULL: none */
+    bool hung;                   /* it did not come back: they are not read any more */
 };
 
 /* What the step is billed (bill.h). */

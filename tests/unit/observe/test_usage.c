@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "packer/observe/usage.h"
+#include "tests/unit/common/folder.h"
 
 static int open_plain(void **state)
 {
@@ -88,6 +89,55 @@ static void test_ended_child(void **state)
     used_by(*state, true);
 }
 
+#define USER "system.slice/slurmstepd.scope/job_1/step_0/user"
+
+static void put_used(struct fixture *f, int by_processes_s, int by_folder_s)
+{
+    char path[256], text[256];
+
+    snprintf(text, sizeof(text),
+             "100 (a) S 50 1 1 0 -1 0 7 0 0 0 %ld 0 0 0 20 0 1 0 5000 1000000 25 0\n",
+             by_processes_s * sysconf(_SC_CLK_TCK));
+    folder_put(f->dir, "proc/100/stat", text);
+    snprintf(path, sizeof(path), "%s/" USER "/cpu.stat", f->packer.world.enforce->cgroup_root + 1);
+    snprintf(text, sizeof(text), "usage_usec %d000000\nuser_usec %d000000\nsystem_usec 0\n",
+             by_folder_s, by_folder_s);
+    folder_put(f->dir, path, text);
+}
+
+/* Reads its use as the event loop does, when it is time. */
+static void turn(struct fixture *f, struct step *step)
+{
+    step->use.next_s = 0;
+    observe_turn(&f->packer);
+}
+
+/* The processes of a step with a cgroup of its own are read once, then it is. */
+static void test_folder(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = put(f);
+
+    rootfs_close(&f->packer.world.root);
+    assert_int_equal(rootfs_open(&f->packer.world.root, f->dir, NULL), 0);
+    step->body.task[0].pid = 100;
+    folder_put(f->dir, "proc/100/task/100/children", "");
+    folder_put(f->dir, "proc/100/cgroup", "0::/" USER "/task_0\n");
+    put_used(f, 20, 5); /* it began elsewhere */
+    for (turn(f, step); step->use.user_s < 0; turn(f, step))
+        usleep(1000);
+    assert_true(step->use.user_s == 20);
+    put_used(f, 1000, 8);
+    turn(f, step);
+    assert_true(step->use.user_s == 23);
+    assert_true(step->use.system_s == 0);
+    assert_null(step->use.ask);
+    put_used(f, 1000, 9);
+    observe_end(&f->packer, step, NULL);
+    assert_true(step->use.user_s == 24);
+    assert_null(step->use.folder);
+}
+
 static void test_ended_is_not_read(void **state)
 {
     struct fixture *f = *state;
@@ -144,7 +194,7 @@ int main(void)
         test(test_no_process),  test(test_living_process),
         test(test_ended_child), test(test_ended_is_not_read),
         test(test_end),         test(test_end_without_figures),
-        test(test_elapsed),
+        test(test_elapsed),     test(test_folder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
