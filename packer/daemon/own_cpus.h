@@ -2,8 +2,12 @@
 /* own_cpus - where berthd's own threads run: on cores that no step has, while there are any (those
  * of Slurm's CoreSpecCount are such), so that what berthd does interrupts nobody. Where steps have
  * all cores the kernel chooses, among all that berthd was started with: those are never left, so
- * that CPUAffinity= of its service holds. A real-time thread is never interrupted by berthd, which
- * is none: the kernel sees to that. */
+ * that CPUAffinity= of its service holds.
+ *
+ * There the event loop goes before others (system/urgency.h), for its answers' sake. Less urgent it
+ * would take as much of a program, only later, and in pieces it would take more: berth(7), SILENCE,
+ * has the figures. A real-time thread is not interrupted by berthd, which is none: the kernel sees
+ * to that. */
 #ifndef BERTH_DAEMON_OWN_CPUS_H
 #define BERTH_DAEMON_OWN_CPUS_H
 
