@@ -60,3 +60,29 @@ t60_nobody_moves_where_replace_is_off() {
     stop m1 m2 c1 c2
     usual
 }
+
+# in_folder KEY: what the kernel counts in the folder of the only step (version 2).
+in_folder() {
+    awk -v key="$1" '$1 == key { print $2 }' "$(find "$CLUSTER_CGROUPS" -path "*/step_0/user/memory.stat")"
+}
+
+near_folder() {
+    local mapped said
+    mapped=$(($(in_folder anon) + $(in_folder file_mapped)))
+    said=$(explained m1 .observe.counts.rates.rss_bytes.mean)
+    awk -v said="$said" -v mapped="$mapped" 'BEGIN { exit !(said > 64e6 && said < 1.1 * mapped && said > 0.8 * mapped) }'
+}
+
+t60_a_step_is_counted_by_its_folder() {
+    [ "$CLUSTER_CGROUP" = v2 ] || skip "Slurm has no folder that counts memory here"
+    berthd_conf counters=software startup=500ms first_window=1s window=1s
+    daemon_stop berthd
+    berthd_start
+    half m1 --contention-aware "$BUILD/tests/vm/movemem" 64
+    wait_for 30 near_folder ||
+        fail "resident: $(explained m1 .observe.counts.rates.rss_bytes), its folder: $(in_folder anon), $(in_folder file_mapped)"
+    soon "faults, threads and waiting" "number number number" explained m1 \
+        '[.observe.counts.rates.faults_s.mean, .observe.counts.threads, .observe.counts.rates.run_delay.mean] | map(type) | join(" ")'
+    stop m1
+    usual
+}
