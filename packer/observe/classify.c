@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "packer/observe/figures.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
@@ -187,13 +188,12 @@ static void check_distances(struct step *step, double misses, bool alone)
 static bool classify_alone(const struct packer *packer, struct step *step, double misses)
 {
     struct step_profile *known = &step->profile;
-    double error;
 
     check_distances(step, misses, true);
     known->reference = known->counted = true;
     known->solo_pmi = misses;
-    step_counts_solo(step, SOLO_ACCESSES, &known->accesses, &error);
-    step_counts_solo(step, SOLO_IPC, &known->ipc, &error);
+    known->accesses = step->figures[FIGURE_ACCESSES];
+    known->ipc = step->figures[FIGURE_IPC];
     return take_rate(packer, step, misses);
 }
 
@@ -216,13 +216,15 @@ static bool classify_beside(const struct packer *packer, struct step *step, doub
 
 static bool classify_counted(const struct packer *packer, struct step *step)
 {
-    double misses, error;
+    double misses, error, figure;
 
+    figures_take(packer, step);
+    figure = step->figures[FIGURE_MISSES];
+    if (isnan(figure))
+        return false;
     if (step_counts_solo(step, SOLO_MISSES, &misses, &error))
-        return classify_alone(packer, step, misses);
-    if (step_counts_rate(step, RATE_MISS_PMI, &misses, &error))
-        return classify_beside(packer, step, misses);
-    return false;
+        return classify_alone(packer, step, profile_apart(misses, figure) ? misses : figure);
+    return classify_beside(packer, step, figure);
 }
 
 bool classify_windows(const struct packer *packer, const struct windows *windows)
@@ -262,4 +264,11 @@ static void classify_turn(const struct packer *packer, struct turn *turn)
     turn->rates_changed = classify_windows(packer, &turn->windows);
 }
 
-const struct stage class_stage = {.name = "class", .begin = classify, .turn = classify_turn};
+static void classify_end(const struct packer *packer, struct step *step, const struct wire_end *end)
+{
+    (void)end;
+    figures_end(packer, step);
+}
+
+const struct stage class_stage = {
+    .name = "class", .begin = classify, .turn = classify_turn, .end = classify_end};

@@ -10,139 +10,40 @@
 #include "packer/base/array.h"
 #include "packer/observe/beside.h"
 #include "packer/observe/learn.h"
+#include "packer/observe/spell.h"
 #include "packer/profiles/profiles.h"
 #include "packer/steps/pairs.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 
-#define SETS_MAX 8   /* of neighbours that a step's windows are kept of; the oldest gives way */
-#define TELL_MOST 64 /* windows after which a set is told of again, at the latest */
+#define SETS_MAX 8 /* of neighbours that are kept for the store; the oldest gives way */
 #define SAVE_EVERY_S 300
 #define BY_ITSELF                                                                                  \
     3 /* windows since anybody came or left, beyond which a phase is the program's own:            \
          it takes two windows to see one, and the one of the arrival is held back */
-#define WINDOW_NOISE                                                                               \
-    0.05                   /* of one window's speed, where its deviation is not known: as much as  \
-                              others may be at work in one that is alone */
-#define WINDOW_LEAST 0.005 /* of one whose deviation is known: clocks and counts are no better */
 #define MODEL_ERROR                                                                                \
-    0.07 /* of a predicted slowdown: the standard deviation that goes with a median                \
-            error of 4.7 points, contend's on pairs of real programs of which only                 \
-            counters are known (man berth-models) */
+    0.5 /* of a predicted slowdown, that a change from it to another is measured against */
+#define CLEAR 0.015 /* standard deviation of a measured slowdown that needs no further window */
 
-/* Windows beside the same neighbours. */
+/* What was measured beside the same neighbours, and is not in the store. */
 struct set {
-    struct pair *pair;          /* who: its figures are not used */
-    struct rate fresh, unsaved; /* instructions per CPU second: not told yet, not in the store */
-    struct rate all;
-    double predicted, predictions; /* sum of the predicted slowdowns, and how many */
-    double told;                   /* windows */
-    double last_s, saved_s;        /* CLOCK_MONOTONIC of its last window, of its last saving */
-    bool counted;                  /* as a run, in the store */
+    struct pair *pair;       /* who: its figures are not used */
+    double sum, weight;      /* of the slowdowns, each by one over its variance; of these */
+    double windows, seconds; /* of counting */
+    double last_s, saved_s;  /* CLOCK_MONOTONIC of its last measurement, of its last saving */
+    bool counted;            /* as a run, in the store */
 };
 
 struct step_sets {
-    uint64_t standing;   /* of the last window (beside_standing) */
-    unsigned since;      /* windows that it has been so */
-    bool asked;          /* the store for the speed alone */
-    double speed, error; /* alone, of the store: instructions per CPU second, and the relative
-                            standard deviation; NAN: not known */
+    uint64_t standing; /* of the last window (beside_standing) */
+    unsigned since;    /* windows that it has been so */
+    struct spell before, now;
     size_t n, room;
     struct set *set; /* [n] */
 };
 
-/* A speed and its relative standard deviation. */
-struct speed {
-    double mean, error;
-};
-
-/* ---- the speed alone ---- */
-
-/* The relative standard deviation of one window's speed. */
-static double window_noise(const struct step *step)
-{
-    const struct rate *rate = &step->counts->phase.rate[RATE_CORE_SPEED];
-    double deviation = rate_deviation(rate) / rate_mean(rate);
-
-    return rate->n >= PHASE_SETTLED && isfinite(deviation) ? fmax(deviation, WINDOW_LEAST)
-                                                           : WINDOW_NOISE;
-}
-
-/* A mean of windows: by how they vary, where there are enough of them. */
-static struct speed speed_of(const struct step *step, const struct rate *rate)
-{
-    struct speed speed = {rate_mean(rate), window_noise(step) / sqrt(rate->n)};
-
-    if (rate->n >= PHASE_SETTLED)
-        speed.error = fmax(speed.error, rate_deviation(rate) / speed.mean / sqrt(rate->n));
-    return speed;
-}
-
-/* Asks the store, once, for the program alone on such a machine, with these arguments and as many
- * tasks and CPUs. */
-static void ask_store(const struct packer *packer, struct step *step)
-{
-    struct step_sets *sets = step->counts->sets;
-    struct profile_estimate *known;
-    struct profile_sample sample, like;
-    struct berth_error err;
-
-    if (sets->asked)
-        return;
-    sets->asked = true;
-    program_sample_init(packer, step, "", &like);
-    if (program_sample(packer, step, PROFILE_INSTRUCTIONS_PER_S, &sample, &err) != 1 ||
-        sample.co_run || strcmp(sample.shape, like.shape) != 0 ||
-        strcmp(sample.geometry, like.geometry) != 0)
-        return;
-    known = &sample.rate[PROFILE_INSTRUCTIONS_PER_S];
-    if (!(known->mean > 0))
-        return;
-    sets->speed = known->mean;
-    sets->error = isnan(known->error) ? WINDOW_NOISE : known->error / 1.96 / known->mean;
-}
-
-/* What the predictions of its slowdowns beside different neighbours come to. */
-static bool by_predictions(const struct step *step, struct speed *alone)
-{
-    const struct step_sets *sets = step->counts->sets;
-    double sum = 0, weight = 0;
-    size_t n = 0;
-
-    for (size_t i = 0; i < sets->n; i++) {
-        const struct set *set = &sets->set[i];
-        double windows = fmin(set->all.n, TELL_MOST);
-
-        if (!(set->predictions > 0) || !(set->all.n > 0))
-            continue;
-        sum += windows * rate_mean(&set->all) * (1 + set->predicted / set->predictions);
-        weight += windows;
-        n++;
-    }
-    if (n < 2)
-        return false;
-    *alone = (struct speed){sum / weight, MODEL_ERROR};
-    return true;
-}
-
-static bool alone_of(const struct step *step, struct speed *alone)
-{
-    const struct rate *solo = &step->counts->solo[SOLO_SPEED];
-    const struct step_sets *sets = step->counts->sets;
-
-    if (solo->n > 0) {
-        *alone = speed_of(step, solo);
-        return true;
-    }
-    if (!isnan(sets->speed)) {
-        *alone = (struct speed){sets->speed, hypot(sets->error, window_noise(step))};
-        return true;
-    }
-    return by_predictions(step, alone);
-}
-
-/* ---- what a set of neighbours has shown ---- */
+/* ---- sets ---- */
 
 /* Bytes of a pair with n beside it. */
 static size_t pair_size(size_t n)
@@ -150,66 +51,41 @@ static size_t pair_size(size_t n)
     return offsetof(struct pair, beside) + n * sizeof(struct pair_part);
 }
 
-/* Fills in the pair's figures from these windows. Returns false where they tell nothing. */
-static bool measure(const struct step *step, const struct set *set, const struct rate *windows,
-                    struct pair *pair)
+static struct pair *pair_copy(const struct pair *pair)
 {
-    struct speed alone, beside;
+    size_t size = pair_size(pair->n);
+    struct pair *copy = malloc(size);
 
-    if (!(windows->n > 0) || !alone_of(step, &alone))
-        return false;
-    beside = speed_of(step, windows);
-    *pair = (struct pair){0};
-    memcpy(pair, set->pair, pair_size(set->pair->n));
-    pair->slowdown = alone.mean / beside.mean - 1;
-    pair->error = (1 + pair->slowdown) * hypot(alone.error, beside.error);
-    pair->windows = windows->n;
-    pair->age_s = 0;
-    return isfinite(pair->slowdown) && pair->slowdown > -1 && pair->error > 0;
+    return copy ? memcpy(copy, pair, size) : NULL;
 }
 
-static void tell(const struct packer *packer, const struct step *step, struct set *set)
-{
-    struct program *program = &packer->steps->programs.program[step->program];
-    struct pair pair;
-
-    if (!measure(step, set, &set->fresh, &pair))
-        return;
-    pairs_put(&packer->steps->pairs, &pair);
-    program->windows += pair.windows;
-    set->told += set->fresh.n;
-    set->fresh = (struct rate){0};
-}
-
-static void save(const struct packer *packer, const struct step *step, struct set *set,
-                 double now_s)
+/* What was measured goes to the store. */
+static void save(const struct packer *packer, struct set *set, double now_s)
 {
     struct profile_pair row = {
         .machine = packer->world.machine_type, .runs = !set->counted, .measured_at = time(NULL)};
     const struct program *program = packer->steps->programs.program;
-    struct pair pair;
+    const struct pair *pair = set->pair;
 
-    if (!learn_wanted(packer) || !measure(step, set, &set->unsaved, &pair))
+    if (!learn_wanted(packer) || !(set->weight > 0))
         return;
-    row.uid = program[pair.self.program].uid;
-    row.key = program[pair.self.program].key;
-    row.cores = pair.self.cores;
-    row.n = pair.n;
-    for (size_t i = 0; i < pair.n; i++)
+    row.uid = program[pair->self.program].uid;
+    row.key = program[pair->self.program].key;
+    row.cores = pair->self.cores;
+    row.n = pair->n;
+    for (size_t i = 0; i < pair->n; i++)
         row.beside[i] =
-            (struct profile_beside){program[pair.beside[i].program].key, pair.beside[i].cores,
-                                    program[pair.beside[i].program].uid};
-    row.slowdown = pair.slowdown;
-    row.error = pair.error;
-    row.windows = pair.windows;
-    row.seconds = set->unsaved.x;
+            (struct profile_beside){program[pair->beside[i].program].key, pair->beside[i].cores,
+                                    program[pair->beside[i].program].uid};
+    row.slowdown = set->sum / set->weight;
+    row.error = 1 / sqrt(set->weight);
+    row.windows = set->windows;
+    row.seconds = set->seconds;
     learn_put_pair(packer->state->learner, &row);
-    set->unsaved = (struct rate){0};
+    set->sum = set->weight = set->windows = set->seconds = 0;
     set->saved_s = now_s;
     set->counted = true;
 }
-
-/* ---- sets ---- */
 
 static void drop_set(struct step_sets *sets, size_t i)
 {
@@ -218,22 +94,20 @@ static void drop_set(struct step_sets *sets, size_t i)
     sets->n--;
 }
 
-/* All sets are told of and saved, and forgotten. */
+/* All sets are saved, and forgotten. */
 static void finish_sets(const struct packer *packer, struct step *step, double now_s)
 {
     struct step_sets *sets = step->counts->sets;
 
-    for (size_t i = 0; i < sets->n; i++) {
-        tell(packer, step, &sets->set[i]);
-        save(packer, step, &sets->set[i], now_s);
-    }
+    for (size_t i = 0; i < sets->n; i++)
+        save(packer, &sets->set[i], now_s);
     while (sets->n)
         drop_set(sets, sets->n - 1);
 }
 
 static bool same_set(const struct pair *a, const struct pair *b)
 {
-    return a->self.cores == b->self.cores && a->n == b->n &&
+    return a->self.program == b->self.program && a->self.cores == b->self.cores && a->n == b->n &&
            memcmp(a->beside, b->beside, a->n * sizeof(a->beside[0])) == 0;
 }
 
@@ -251,7 +125,6 @@ static size_t oldest(const struct step_sets *sets)
 static struct set *set_of(const struct packer *packer, struct step *step, const struct pair *pair,
                           double now_s)
 {
-    size_t size = pair_size(pair->n), gone;
     struct step_sets *sets = step->counts->sets;
     struct pair *copy;
 
@@ -259,19 +132,109 @@ static struct set *set_of(const struct packer *packer, struct step *step, const 
         if (same_set(sets->set[i].pair, pair))
             return &sets->set[i];
     if (sets->n == SETS_MAX) {
-        gone = oldest(sets);
-        tell(packer, step, &sets->set[gone]);
-        save(packer, step, &sets->set[gone], now_s);
+        size_t gone = oldest(sets);
+
+        save(packer, &sets->set[gone], now_s);
         drop_set(sets, gone);
     }
-    copy = malloc(size);
+    copy = pair_copy(pair);
     if (!copy || array_grow(&sets->set, &sets->room, sets->n + 1, sizeof(*sets->set)) < 0) {
         free(copy);
         return NULL;
     }
-    memcpy(copy, pair, size);
     sets->set[sets->n] = (struct set){.pair = copy, .saved_s = now_s};
     return &sets->set[sets->n++];
+}
+
+/* ---- what a change has shown ---- */
+
+/* What was measured of a step beside the neighbours of a spell. */
+struct measured {
+    const struct spell *of, *against;
+    double log; /* of (1 + its slowdown there) / (1 + that beside the others) */
+    double error, windows;
+};
+
+/* Adds a slowdown that was measured to what the store gets. */
+static void keep(const struct packer *packer, struct step *step, const struct pair *pair)
+{
+    double weight = 1 / (pair->error * pair->error), now_s = clock_s();
+    struct set *set = set_of(packer, step, pair, now_s);
+
+    if (!set)
+        return;
+    set->sum += pair->slowdown * weight;
+    set->weight += weight;
+    set->windows += pair->windows;
+    set->seconds += pair->windows * step->counts->window.seconds;
+    set->last_s = now_s;
+    if (now_s - set->saved_s >= SAVE_EVERY_S)
+        save(packer, set, now_s);
+}
+
+/* Takes one slowdown that was measured to who predicts, and to the store. */
+static void tell(const struct packer *packer, struct step *step, const struct measured *measured)
+{
+    struct program *program = &packer->steps->programs.program[step->program];
+    const struct spell *against = measured->against;
+    double other = 0, doubt = 0;
+    struct pair pair = {0};
+
+    if (against->pair && !(against->predictions > 0))
+        return;
+    if (against->pair) {
+        other = against->predicted / against->predictions;
+        doubt = MODEL_ERROR * other / (1 + other);
+    }
+    memcpy(&pair, measured->of->pair, pair_size(measured->of->pair->n));
+    pair.slowdown = (1 + other) * exp(measured->log) - 1;
+    pair.error = (1 + pair.slowdown) * hypot(measured->error, doubt);
+    pair.windows = measured->windows;
+    pair.age_s = 0;
+    pairs_put(&packer->steps->pairs, &pair);
+    program->windows += pair.windows;
+    keep(packer, step, &pair);
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* The spell that is now, against the one before: each tells of the other. */
+static void compare(const struct packer *packer, struct step *step)
+{
+    struct step_sets *sets = step->counts->sets;
+    struct spell *before = &sets->before, *now = &sets->now;
+    const struct program *program = &packer->steps->programs.program[step->program];
+    struct measured measured = {.of = now, .against = before};
+
+    if (now->compared || now->n == 0 || before->n == 0)
+        return;
+    now->compared = true;
+    measured.log = spell_step(before, now, &program->scatter, &measured.error);
+    measured.windows = least((double)now->n, SPELL_AFTER);
+    if (now->pair)
+        tell(packer, step, &measured);
+    measured.of = before;
+    measured.against = now;
+    measured.log = -measured.log;
+    measured.windows = least((double)before->n, SPELL_BEFORE);
+    if (before->pair)
+        tell(packer, step, &measured);
+}
+
+/* Others stand beside the step, or nobody knows who. */
+static void turn_over(const struct packer *packer, struct step *step)
+{
+    struct step_sets *sets = step->counts->sets;
+
+    compare(packer, step);
+    if (sets->now.n == 0)
+        return;
+    spell_end(&sets->before);
+    sets->before = sets->now;
+    sets->now = (struct spell){0};
 }
 
 /* ---- a window ---- */
@@ -284,28 +247,34 @@ static void add_solo(struct step_counts *counts)
     }
 }
 
-static void add_window(const struct packer *packer, struct step *step, const struct pair *pair,
-                       double now_s)
+/* Is what a change has cost known so well that it can be told at once? */
+static bool is_clear(const struct step *step, const struct program *program)
+{
+    const struct step_sets *sets = step->counts->sets;
+    double error = INFINITY;
+
+    if (sets->before.n > 0)
+        spell_step(&sets->before, &sets->now, &program->scatter, &error);
+    return error <= CLEAR;
+}
+
+/* Takes a window beside these neighbours (NULL: nobody) in. */
+static void add_window(const struct packer *packer, struct step *step, const struct pair *pair)
 {
     const struct last_window *window = &step->counts->window;
     double predicted = isnan(step->slowdown.now) ? step->place.predicted : step->slowdown.now;
-    struct set *set = set_of(packer, step, pair, now_s);
+    double speed = log(window->y[SOLO_SPEED] / window->x[SOLO_SPEED]);
+    struct step_sets *sets = step->counts->sets;
+    struct spell *now = &sets->now;
 
-    if (!set)
+    if (now->n > 0 && (pair ? !now->pair || !same_set(now->pair, pair) : now->pair != NULL))
+        turn_over(packer, step);
+    if (!isfinite(speed) || (now->n == 0 && pair && !(now->pair = pair_copy(pair))))
         return;
-    rate_add(&set->fresh, window->x[SOLO_SPEED], window->y[SOLO_SPEED]);
-    rate_add(&set->unsaved, window->x[SOLO_SPEED], window->y[SOLO_SPEED]);
-    rate_add(&set->all, window->x[SOLO_SPEED], window->y[SOLO_SPEED]);
-    rate_forget(&set->all, PHASE_WINDOWS);
-    if (!isnan(predicted)) {
-        set->predicted += predicted;
-        set->predictions++;
-    }
-    set->last_s = now_s;
-    if (set->fresh.n >= fmin(fmax(set->told, 1), TELL_MOST))
-        tell(packer, step, set);
-    if (now_s - set->saved_s >= SAVE_EVERY_S)
-        save(packer, step, set, now_s);
+    spell_add(now, speed, pair ? predicted : NAN,
+              &packer->steps->programs.program[step->program].scatter);
+    if (now->n == SPELL_AFTER || is_clear(step, &packer->steps->programs.program[step->program]))
+        compare(packer, step);
 }
 
 /* Follows who stands beside the step. Returns whether it was the same ones all through the window.
@@ -319,14 +288,14 @@ static bool follow(struct step_sets *sets, uint64_t standing)
 
 static struct step_sets *sets_of(struct step_counts *counts)
 {
-    if (!counts->sets && (counts->sets = calloc(1, sizeof(*counts->sets))))
-        counts->sets->speed = counts->sets->error = NAN;
+    if (!counts->sets)
+        counts->sets = calloc(1, sizeof(*counts->sets));
     return counts->sets;
 }
 
 /* The i-th live step. */
 static void take_window(const struct packer *packer, const struct beside *beside, struct step *step,
-                        size_t i, double now_s)
+                        size_t i)
 {
     struct step_counts *counts = step->counts;
     struct step_sets *sets = sets_of(counts);
@@ -337,22 +306,22 @@ static void take_window(const struct packer *packer, const struct beside *beside
         return;
     same = follow(sets, beside_standing(beside, i));
     if (counts->window.changed && sets->since > BY_ITSELF && !beside_changed(beside, i)) {
-        finish_sets(packer, step, now_s);
         counts->behaviours++;
         memset(counts->solo, 0, sizeof(counts->solo));
     }
-    if (counts->window.alone) {
+    if (counts->window.alone)
         add_solo(counts);
-    } else if (same && beside_pair(beside, i, &pair) == 1) {
-        ask_store(packer, step);
-        add_window(packer, step, &pair, now_s);
-    }
+    if (!same || step->program == PROGRAM_NONE)
+        return;
+    if (counts->window.alone)
+        add_window(packer, step, NULL);
+    else if (beside_pair(beside, i, &pair) == 1)
+        add_window(packer, step, &pair);
 }
 
 void slowdown_windows(const struct packer *packer, const struct windows *windows)
 {
     struct beside *beside = windows->n ? beside_new(packer, windows) : NULL;
-    double now_s = clock_s();
     struct step *step;
     size_t i = 0;
 
@@ -361,7 +330,7 @@ void slowdown_windows(const struct packer *packer, const struct windows *windows
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (windows_have(windows, step))
-            take_window(packer, beside, step, i, now_s);
+            take_window(packer, beside, step, i);
         i++;
     }
     beside_free(beside);
@@ -371,8 +340,10 @@ void slowdown_windows(const struct packer *packer, const struct windows *windows
 
 void slowdown_learn(const struct packer *packer, struct step *step)
 {
-    if (step->counts->sets && step->program != PROGRAM_NONE)
-        finish_sets(packer, step, clock_s());
+    if (!step->counts->sets || step->program == PROGRAM_NONE)
+        return;
+    compare(packer, step);
+    finish_sets(packer, step, clock_s());
 }
 
 void slowdown_drop(struct step *step)
@@ -381,8 +352,11 @@ void slowdown_drop(struct step *step)
 
     while (sets && sets->n)
         drop_set(sets, sets->n - 1);
-    if (sets)
+    if (sets) {
+        spell_end(&sets->before);
+        spell_end(&sets->now);
         free(sets->set);
+    }
     free(sets);
     step->counts->sets = NULL;
 }

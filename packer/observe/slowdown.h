@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* slowdown - by how much slower than alone steps are beside their neighbours, from their windows.
+/* slowdown - by how much slower than alone steps are beside their neighbours, from the moments when
+ * these come, go, move or stop working.
  *
  * Speed is instructions per CPU second. A window counts when the same steps stood on the step's
  * caches from its beginning to its end and each of them was at work or idle for all of it, and
- * nobody else was. Windows beside the same programs on as many cores each go together. Alone is,
- * the first of these that is known:
+ * nobody else was. Windows one after the other beside the same programs on as many cores each are a
+ * spell (spell.h). From one spell to the next the step's speed changes by what the neighbours cost,
+ * and by what the program does by itself: the error says how much that may be. Where one of the two
+ * spells was alone, the other's slowdown is measured; else each is measured against what is
+ * predicted of the other (step->slowdown, else step->place), with a part of that as a further
+ * error. What the store knows of the program's speed alone is no reference: another input has
+ * another speed.
  *
- *   - this run's own windows alone, since the program last changed by itself: a phase that began
- *     while nobody came, left, moved or changed beside it
- *   - what the store has of the program alone, with these arguments, on as many cores of such a
- *     machine
- *   - where the step was seen beside two sets of neighbours at least: the speed that the
- *     predictions of its slowdowns (step->slowdown, else step->place) come to. What that teaches is
- * by which of them it suffers more than predicted, not by how much in all; its error says so.
- *
- * What is measured goes to packer->steps->pairs, for the next decision: with the first window, and
- * again each time that there are twice as many; and to the profile store at the step's end, when it
- * has not been beside these neighbours for long, and every five minutes. */
+ * What is measured goes to packer->steps->pairs, for the next decision: after SPELL_AFTER windows,
+ * or the first, where that is clear enough; and to the profile store at the step's end, when it has
+ * not been beside these neighbours for long, and every five minutes. */
 #ifndef BERTH_OBSERVE_SLOWDOWN_H
 #define BERTH_OBSERVE_SLOWDOWN_H
 

@@ -41,8 +41,8 @@ static struct app own(const struct step *step)
     const struct step_profile *profile = &step->profile;
     struct app app = app_unknown();
 
-    app.ipc = or_else(profile->ipc, rate_of(step, RATE_IPC, 1));
-    app.llc_apki = or_else(profile->accesses / 1000, rate_of(step, RATE_ACCESS_PMI, 1e-3));
+    app.ipc = or_else(profile->ipc, step->figures[FIGURE_IPC]);
+    app.llc_apki = or_else(profile->accesses / 1000, step->figures[FIGURE_ACCESSES] / 1000);
     if (profile->known)
         app.llc_mpki = or_else(profile->solo_pmi, profile->miss_pmi) / 1000;
     else if (!isnan(step->probe.rank))

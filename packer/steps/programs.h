@@ -24,6 +24,22 @@ struct program_threads {
     double whole_until_s; /* CLOCK_MONOTONIC: until then it stays whole, if regrets > 0 */
 };
 
+/* How its speed changes by itself, of all its runs: sums of squares of differences of logarithms.
+ */
+struct program_scatter {
+    double near, nears; /* of a window and the next, and how many such differences */
+    double far, fars;   /* of the means of some windows and of the next as many (observe/spell.h) */
+};
+
+/* What a program is by its counters (observe/figures.h): per million instructions, and instructions
+ * a cycle. */
+enum figure { FIGURE_MISSES, FIGURE_ACCESSES, FIGURE_IPC, FIGURES };
+
+/* One of these over its runs that have ended: the sum of their logarithms, each by its weight. */
+struct program_figure {
+    double sum, weight;
+};
+
 struct program {
     char *key;       /* "tag:NAME" or "exe:PATH#HASH" */
     uint32_t uid;    /* of the user who runs it; PROFILE_EVERYBODY: it stands for all users' */
@@ -34,6 +50,8 @@ struct program {
     bool asked;      /* the profile store, for its pairs */
     bool asked_root; /* and for root's pairs of its key */
     struct program_threads threads;
+    struct program_scatter scatter;
+    struct program_figure figure[FIGURES];
 };
 
 struct programs { /* all zero: none */

@@ -173,6 +173,8 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     step->exit_status = -1;
     step->profile.miss_pmi = step->profile.accesses = step->profile.ipc = NAN;
     step->profile.solo_pmi = step->profile.misses = NAN;
+    for (enum figure id = 0; id < FIGURES; id++)
+        step->figures[id] = NAN;
     step->profile.instructions_per_s = step->profile.core_gbps = NAN;
     step->size.gbps = step->size.gbps_all = step->size.loop.profile_s = NAN;
     step->size.verdict.measured = step->size.verdict.error = NAN;

@@ -426,6 +426,7 @@ struct step {
     bool slowdown_refused; /* max-slowdown is */
     struct step_identity identity;
     struct step_profile profile;
+    double figures[FIGURES]; /* its program's, by what was counted; NAN not known */
     struct step_probe probe;
     struct step_class class;
     struct step_knowledge knowledge;

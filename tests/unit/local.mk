@@ -222,6 +222,8 @@ unit_programs = \
 	tests/unit/observe/test_ranks_look \
 	tests/unit/observe/test_seek \
 	tests/unit/observe/test_slowdown \
+	tests/unit/observe/test_spell \
+	tests/unit/observe/test_figures \
 	tests/unit/observe/test_usage \
 	tests/unit/observe/test_window \
 	tests/unit/place/test_bound \
