@@ -236,8 +236,10 @@ static void count(const struct day_sim *sim, struct day_job *job, double seconds
 static void advance_counts(const struct day_sim *sim, struct day_job *job, int64_t to)
 {
     const struct day_noise *noise = &sim->plan.noise;
-    double factor[DAY_NOISIES] = {1, 1, 1, 1};
+    double factor[DAY_NOISIES];
 
+    for (enum day_noisy c = 0; c < DAY_NOISIES; c++)
+        factor[c] = 1;
     for (int64_t at = sim->now, until; at < to; at = until) {
         until = day_noise_is_on(noise) ? day_noise_until(at) : to;
         until = until < to ? until : to;
