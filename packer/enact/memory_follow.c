@@ -141,11 +141,11 @@ static bool stays(const struct packer *packer, const struct step *step,
                                              : "dealt over the nodes where the step stands");
     else if (packer->world.conf.memory_rate == 0)
         snprintf(why, size, "memory_rate of berth.conf is 0");
-    else if (!packer->state->mover)
-        snprintf(why, size, "nothing on this node can move it");
     else if (page_move_worth(price, horizon_s) < 0)
         snprintf(why, size, "it would not pay: %.3g core-seconds, to gain %.3g cores", price->lost,
                  price->gain);
+    else if (!packer->state->mover)
+        snprintf(why, size, "nothing on this node can move it");
     return why[0] != '\0';
 }
 

@@ -196,6 +196,7 @@ static void test_says_why(void **state)
         {WIRE_MEM_BIND, 1000, false, 1e6, "mem=bind: "},
         {WIRE_MEM_AUTO, 0, false, 1e6, "memory_rate of berth.conf is 0"},
         {WIRE_MEM_AUTO, 1000, true, 1e6, "nothing on this node"},
+        {WIRE_MEM_AUTO, 1000, true, 1e12, "it would not pay: "},
         {WIRE_MEM_AUTO, 1000, false, 1e12,
          "it would not pay: 1e+03 core-seconds, to gain 0.71 cores"},
     };
