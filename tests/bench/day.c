@@ -20,7 +20,9 @@
 #include "tests/bench/day_best.h"
 #include "tests/bench/day_free.h"
 #include "tests/bench/day_machines.h"
+#include "tests/bench/day_memory.h"
 #include "tests/bench/day_options.h"
+#include "tests/bench/day_payer.h"
 #include "tests/unit/common/folder.h"
 
 #define BAR_AFTER_S 2
@@ -33,10 +35,11 @@ struct outcome {
     double *cpu_s;         /* [days] of berthd; NULL where there is none */
 };
 
-/* Slurm alone, berthd with each policy, what costs nothing, the optimum. */
+/* Slurm alone, berthd with each policy, what costs nothing, the payer, the forgetful one where jobs
+ * have memory, the optimum. */
 struct results {
     size_t n;
-    struct outcome of[DAY_POLICIES_MAX + DAY_FREE_PLACERS + 2];
+    struct outcome of[DAY_POLICIES_MAX + DAY_FREE_PLACERS + 4];
 };
 
 static struct {
@@ -145,6 +148,17 @@ static double avoided(const struct results *results, size_t i, size_t d)
     return part(slurm - stretch(&results->of[i], d), slurm - best);
 }
 
+/* Returns the GiB that followed a job, and the seconds that it lost to memory. */
+static double moved_gib(const struct day_tally *day)
+{
+    return day->moved_bytes / day->jobs / (1 << 30);
+}
+
+static double far_s(const struct day_tally *day)
+{
+    return day->far_s / day->jobs;
+}
+
 /* Returns the same part of the work that the run itself could have done more at each moment. */
 static double at_once(const struct day_tally *day)
 {
@@ -171,7 +185,7 @@ static void print_part(double part)
         printf("  %6.1f %%", 100 * part);
 }
 
-static void print_row(const struct results *results, size_t i, size_t d)
+static void print_row(const struct results *results, size_t i, size_t d, bool memory)
 {
     const struct outcome *of = &results->of[i];
     const struct day_tally *day = &of->day[d];
@@ -180,18 +194,20 @@ static void print_row(const struct results *results, size_t i, size_t d)
     print_part(avoided(results, i, d));
     print_part(at_once(day));
     printf("  %9.2f  %8.1f s", day->moves / day->jobs, day->wait_s / day->jobs);
+    if (memory)
+        printf("  %9.2f  %9.2f s", moved_gib(day), far_s(day));
     if (of->cpu_s)
         printf("  %8.3f s", of->cpu_s[d]);
     putchar('\n');
 }
 
-static void print_table(const struct results *results, size_t days)
+static void print_table(const struct results *results, size_t days, bool memory)
 {
-    printf("day  %-*s  stretch   avoided   at once  moves/job     waiting  berthd CPU\n",
-           name_width(results), "placed by");
+    printf("day  %-*s  stretch   avoided   at once  moves/job     waiting%s  berthd CPU\n",
+           name_width(results), "placed by", memory ? "  moved GiB  lost to far" : "");
     for (size_t d = 0; d < days; d++)
         for (size_t i = 0; i < results->n; i++)
-            print_row(results, i, d);
+            print_row(results, i, d, memory);
 }
 
 static struct json_object *row_json(const struct results *results, size_t i, size_t d)
@@ -208,6 +224,8 @@ static struct json_object *row_json(const struct results *results, size_t i, siz
     json_add_measure(row, "avoided_at_once", at_once(day));
     json_add_measure(row, "moves_a_job", day->moves / day->jobs);
     json_add_measure(row, "wait_s", day->wait_s / day->jobs);
+    json_add_measure(row, "moved_gib_a_job", moved_gib(day));
+    json_add_measure(row, "far_s_a_job", far_s(day));
     json_add_measure(row, "berthd_cpu_s", of->cpu_s ? of->cpu_s[d] : NAN);
     return row;
 }
@@ -221,6 +239,7 @@ static void print_json(const struct day_options *args, size_t set, const struct 
     json_add_double(object, "load", args->plan.load);
     json_add_u64(object, "jobs_a_day", args->plan.jobs);
     json_add_u64(object, "seed", args->plan.seed);
+    json_add_double(object, "memory_gib", args->plan.memory_gib);
     for (size_t d = 0; d < args->plan.days; d++)
         for (size_t i = 0; i < results->n; i++)
             json_object_array_add(rows, row_json(results, i, d));
@@ -267,6 +286,19 @@ static void run_policy(const struct day_options *args, const struct day_policy *
         keep_store(folder, args->store);
 }
 
+/* Those who know the truth. The last of them is the optimum, which pays for no memory. */
+static void run_bounds(struct day_sim *sim, struct results *results)
+{
+    struct day_memory *memory = sim->memory;
+
+    run(sim, &day_payer, NULL, &results->of[results->n++]);
+    if (memory)
+        run(sim, &day_forgetful, NULL, &results->of[results->n++]);
+    sim->memory = NULL;
+    run(sim, &day_best, NULL, &results->of[results->n++]);
+    sim->memory = memory;
+}
+
 static void run_all(const struct day_options *args, struct day_sim *sim, const char *folder,
                     struct results *results)
 {
@@ -280,7 +312,7 @@ static void run_all(const struct day_options *args, struct day_sim *sim, const c
     }
     for (size_t i = 0; args->free && i < DAY_FREE_PLACERS; i++)
         run(sim, &day_free_placer[i], NULL, &results->of[results->n++]);
-    run(sim, &day_best, NULL, &results->of[results->n++]);
+    run_bounds(sim, results);
 }
 
 static void run_set(const struct day_options *args, struct json_object *file, size_t set,
@@ -297,7 +329,9 @@ static void run_set(const struct day_options *args, struct json_object *file, si
     if (args->null)
         day_truth_nobody(&truth);
     if (topo_read(&topo, topology_of(args, &truth), &err) < 0 ||
-        day_sim_open(&sim, &truth, topo, &args->plan, &err) < 0)
+        day_sim_open(&sim, &truth, topo, &args->plan, &err) < 0 ||
+        (args->plan.memory_gib > 0 &&
+         day_memory_open(&sim, args->plan.memory_gib, args->plan.seed, &err) < 0))
         bench_die("topology", err.text);
     if (!args->json)
         printf("%s, set %zu: %zu programs (%zu pairs guessed); %zu caches, %zu cores; load %g, %zu "
@@ -308,11 +342,12 @@ static void run_set(const struct day_options *args, struct json_object *file, si
     if (args->json)
         print_json(args, set, &results);
     else
-        print_table(&results, args->plan.days);
+        print_table(&results, args->plan.days, args->plan.memory_gib > 0);
     for (size_t i = 0; i < results.n; i++) {
         free(results.of[i].day);
         free(results.of[i].cpu_s);
     }
+    day_memory_close(&sim);
     day_sim_close(&sim);
     topo_free(topo);
     day_truth_free(&truth);

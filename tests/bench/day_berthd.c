@@ -18,6 +18,7 @@
 #include "packer/base/file.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/wire/wire_client.h"
+#include "tests/bench/day_memory.h"
 #include "tests/bench/played.h"
 
 #define ANSWER_S 20 /* of real time, for one request */
@@ -82,15 +83,16 @@ static int tell(struct day_berthd *berthd, const struct wire_request *request,
     return rc;
 }
 
-/* Takes over where berthd says that a step stands. */
-static void take_stand(struct day_sim *sim, struct json_object *step)
+/* Takes over where berthd says that a step stands. Returns the job; NULL: it stands there already.
+ */
+static const struct day_job *take_stand(struct day_sim *sim, struct json_object *step)
 {
     size_t job = (size_t)ctl_number(step, "job") - 1, core[CPUS_MAX], n = 0;
     long before = -1;
     struct cpus cpus;
 
     if (job >= sim->n || cpus_parse(&cpus, ctl_text(step, "cpus")) < 0)
-        return;
+        return NULL;
     cpus_foreach(cpu, &cpus)
     {
         long at = topo_core_of_cpu(sim->topo, cpu);
@@ -99,16 +101,56 @@ static void take_stand(struct day_sim *sim, struct json_object *step)
             core[n++] = (size_t)at;
         before = at;
     }
-    if (n == sim->job[job].cores)
-        day_sim_stand(sim, &sim->job[job], core);
+    if (n != sim->job[job].cores ||
+        memcmp(core, sim->job[job].core[DAY_STAND], n * sizeof(*core)) == 0)
+        return NULL;
+    day_sim_stand(sim, &sim->job[job], core);
+    return &sim->job[job];
+}
+
+/* Takes over whether the pages of a moved job follow it, and how fast. A berthd that only says what
+ * it would do has nothing that moves pages: where it says no other reason against it, they do. */
+static int take_order(const struct day_berthd *berthd, struct day_sim *sim,
+                      const struct day_job *job, struct berth_error *err)
+{
+    struct wire_request request = {.op = WIRE_OP_EXPLAIN, .id = {job->id, 0}};
+    struct json_object *answer = ctl_ask(berthd->socket, &request, err), *memory;
+    const char *reason;
+
+    if (!answer)
+        return -1;
+    memory = ctl_object(json_object_array_get_idx(ctl_object(answer, "steps"), 0), "memory");
+    reason = memory ? ctl_text(memory, "reason") : "not asked";
+    if (reason[0] == '\0' || strcmp(reason, "nothing on this node can move it") == 0)
+        day_memory_order(sim, job, ctl_number(memory, "rate_bytes_s"));
+    else
+        day_memory_order(sim, job, 0);
+    json_object_put(answer);
+    return 0;
+}
+
+/* Takes over where all stand. */
+static int take_steps(const struct day_berthd *berthd, struct day_sim *sim,
+                      struct json_object *steps, struct berth_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < ctl_length(steps); i++) {
+        const struct day_job *moved = take_stand(sim, json_object_array_get_idx(steps, i));
+
+        if (moved && day_memory_behind(sim, moved, moved->core[DAY_STAND]) > 0)
+            rc = take_order(berthd, sim, moved, err);
+    }
+    return rc;
 }
 
 /* Asks the node, and all steps if they may have moved. */
 static int look(struct day_berthd *berthd, struct day_sim *sim, bool all, struct berth_error *err)
 {
     struct wire_request request = {.op = all ? WIRE_OP_STATUS : WIRE_OP_EXPLAIN};
-    struct json_object *answer, *steps;
+    struct json_object *answer;
     double moves;
+    int rc;
 
     answer = ctl_ask(berthd->socket, &request, err);
     if (!answer)
@@ -116,10 +158,10 @@ static int look(struct day_berthd *berthd, struct day_sim *sim, bool all, struct
     moves = ctl_number(ctl_object(answer, "node"), "moves");
     snprintf(berthd->policy, sizeof(berthd->policy), "%s",
              ctl_text(ctl_object(answer, "node"), "policy"));
-    steps = ctl_object(answer, "steps");
-    for (size_t i = 0; all && i < ctl_length(steps); i++)
-        take_stand(sim, json_object_array_get_idx(steps, i));
+    rc = all ? take_steps(berthd, sim, ctl_object(answer, "steps"), err) : 0;
     json_object_put(answer);
+    if (rc < 0)
+        return -1;
     if (!all && moves != berthd->moves)
         return look(berthd, sim, true, err);
     berthd->moves = moves;

@@ -2,7 +2,8 @@
 /* day_berthd - a placer that is the real berthd: behind its socket, by the clock of the simulation.
  *
  * It is told by the plugin's messages who starts and ends, reads what they count, and is asked
- * where each stands. Enforcement is dryrun: the simulation does the moving. */
+ * where each stands, and whether a moved job's memory is to follow it. Enforcement is dryrun: the
+ * simulation does the moving. */
 #ifndef BERTH_BENCH_DAY_BERTHD_H
 #define BERTH_BENCH_DAY_BERTHD_H
 

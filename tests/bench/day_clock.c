@@ -7,16 +7,19 @@
  * next (day_clock.h): berthd and the bench take turns, so a run is the same each time. Waiting on a
  * condition is counted here by the thread that wakes the other, so that none is between the two.
  *
- * Besides, /proc/stat is that of the simulated node, processes have no affinity (steps stand where
- * their registration says), and whoever asks is root. */
+ * Besides, /proc/stat and what the bench says of memory nodes are those of the simulated node,
+ * processes have no affinity (steps stand where their registration says), and whoever asks is root.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -41,7 +44,7 @@ struct waiter {
 };
 
 static int control = -1;
-static const char *stat_path;
+static const char *stat_path, *nodes_path;
 static pthread_t loop; /* the thread of the event loop */
 static int64_t now;    /* nanoseconds of the simulation; the event loop writes it */
 static bool owes;      /* the bench waits for an answer */
@@ -81,6 +84,7 @@ __attribute__((constructor)) static void start(void)
     real_getsockopt = real("getsockopt");
     real_syscall = real("syscall");
     stat_path = getenv(DAY_CLOCK_STAT);
+    nodes_path = getenv(DAY_CLOCK_NODES);
     control = fd ? atoi(fd) : -1;
     loop = pthread_self();
     if (control >= 0)
@@ -376,11 +380,28 @@ int epoll_wait(int epoll, struct epoll_event *events, int max, int timeout_ms)
 
 /* ---- the node ---- */
 
+/* Opens a file of the simulated node in the place of the kernel's, into *fd. False: it has none. */
+static bool open_ours(const char *path, int *fd)
+{
+    static const char nodes[] = "sys/devices/system/node/";
+    char ours[PATH_MAX];
+
+    path += path[0] == '/';
+    if (stat_path && strcmp(path, "proc/stat") == 0)
+        return (*fd = open(stat_path, O_RDONLY | O_CLOEXEC)), true;
+    if (!nodes_path || strncmp(path, nodes, strlen(nodes)) != 0)
+        return false;
+    snprintf(ours, sizeof(ours), "%s/%s", nodes_path, path + strlen(nodes));
+    *fd = open(ours, O_RDONLY | O_CLOEXEC);
+    return *fd >= 0;
+}
+
 /* Takes six words, as the kernel does, however many were given. */
 __attribute__((no_sanitize_address)) long syscall(long number, ...)
 {
     long arg[6];
     va_list list;
+    int fd;
 
     va_start(list, number);
     for (size_t i = 0; i < 6; i++)
@@ -388,8 +409,8 @@ __attribute__((no_sanitize_address)) long syscall(long number, ...)
     va_end(list);
     if (!real_syscall)
         real_syscall = real("syscall");
-    if (number == SYS_openat2 && stat_path && strcmp((const char *)arg[1], "proc/stat") == 0)
-        return open(stat_path, O_RDONLY | O_CLOEXEC);
+    if (number == SYS_openat2 && open_ours((const char *)arg[1], &fd))
+        return fd;
     return real_syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 }
 

@@ -15,6 +15,7 @@
 #include "packer/machine/profile.h"
 #include "packer/profiles/profiles.h"
 #include "tests/bench/day_clock.h"
+#include "tests/bench/day_memory.h"
 #include "tests/bench/known.h"
 #include "tests/bench/played.h"
 #include "tests/unit/common/folder.h"
@@ -81,6 +82,20 @@ int day_feed_machine(const char *folder, const char *topology, const struct day_
     return rc;
 }
 
+/* What `berthctl calibrate` would measure between the nodes. */
+static void set_ways(const struct topo *topo, struct machine_profile *profile)
+{
+    for (size_t i = 0; i < topo->nodes * topo->nodes; i++) {
+        size_t from = i / topo->nodes, to = i % topo->nodes;
+        double local = profile->node[from].local[profile->node[from].cores].value;
+
+        profile->latency_ns[i].value = DAY_NEAR_NS * day_memory_ratio(topo, from, to);
+        profile->latency_ns[i].spread = 0;
+        if (from != to)
+            profile->uni[i] = (struct machine_figure){local * DAY_LINK_PART, 0};
+    }
+}
+
 /* Each cache of the truth has its bandwidth to itself: a NUMA node has that of its caches
  * together. */
 static int put_bandwidth(const struct day_feed *feed, struct berth_error *err)
@@ -106,9 +121,43 @@ static int put_bandwidth(const struct day_feed *feed, struct berth_error *err)
         profile->node[i].local[cores[i]] = (struct machine_figure){
             cache_gbps * (double)topo->llcs * (double)cores[i] / (double)topo->cores, 0};
     }
+    if (feed->sim->memory)
+        set_ways(topo, profile);
     path_of(feed, "machine.json", path);
     rc = machine_profile_write(profile, path, true, err);
     machine_profile_free(profile);
+    return rc;
+}
+
+/* What the kernel says of the distances from a memory node, as topo_read_distances() reads it. */
+static int put_distances(const struct day_feed *feed, size_t node, struct berth_error *err)
+{
+    const struct topo *topo = feed->sim->topo;
+    char name[64], text[16 * CPUS_MAX];
+    size_t at = 0;
+
+    for (size_t i = 0; i < topo->nodes; i++) {
+        double ratio = day_memory_ratio(topo, node, i);
+        int tenths = ratio > DAY_FAR_PACKAGE ? DAY_SLIT_ELSEWHERE
+                     : ratio > 1             ? DAY_SLIT_PACKAGE
+                                             : 10;
+
+        at += (size_t)snprintf(text + at, sizeof(text) - at, "%d%c", tenths,
+                               i + 1 < topo->nodes ? ' ' : '\n');
+    }
+    snprintf(name, sizeof(name), "nodes/node%u", topo->node[node].os_index);
+    folder_make(feed->folder, name);
+    snprintf(name, sizeof(name), "nodes/node%u/distance", topo->node[node].os_index);
+    return put(feed, name, text, at, err);
+}
+
+static int put_nodes(const struct day_feed *feed, struct berth_error *err)
+{
+    int rc = 0;
+
+    folder_make(feed->folder, "nodes");
+    for (size_t i = 0; rc == 0 && i < feed->sim->topo->nodes; i++)
+        rc = put_distances(feed, i, err);
     return rc;
 }
 
@@ -203,12 +252,14 @@ static int put_conf(const struct day_feed *feed, const struct day_study *study,
 
     if (!file)
         return berth_no_memory(err);
-    fprintf(file,
-            "socket = %s/berthd.sock\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
-            "machine_profile = %s/machine.json\ntopology = %s/machine.xml\nledger = off\n"
-            "counters_replay = %s/counters\nenforcement = dryrun\nsweep = 3600s\n"
-            "energy =\nenergy_interval = 20s\nmemory_rate = 0\nlog_level = warn\nwindow = %.0fms\n",
-            folder, folder, folder, folder, folder, folder, study->window_s * 1000);
+    fprintf(
+        file,
+        "socket = %s/berthd.sock\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
+        "machine_profile = %s/machine.json\ntopology = %s/machine.xml\nledger = off\n"
+        "counters_replay = %s/counters\nenforcement = dryrun\nsweep = 3600s\n"
+        "energy =\nenergy_interval = 20s\nmemory_rate = %d\nlog_level = warn\nwindow = %.0fms\n",
+        folder, folder, folder, folder, folder, folder,
+        feed->sim->memory ? (int)(DAY_FOLLOW_BYTES_S / 1e6) : 0, study->window_s * 1000);
     if (study->policy)
         fprintf(file, "policy = %s\n", study->policy);
     for (const char *const *line = study->conf; line && *line; line++)
@@ -224,7 +275,8 @@ int day_feed_begin(const struct day_feed *feed, const struct day_study *study,
 {
     folder_make(feed->folder, "pool");
     folder_make(feed->folder, "counters");
-    if (put_conf(feed, study, err) < 0 || (study->calibrated && put_bandwidth(feed, err) < 0) ||
+    if ((feed->sim->memory && put_nodes(feed, err) < 0) || put_conf(feed, study, err) < 0 ||
+        (study->calibrated && put_bandwidth(feed, err) < 0) ||
         (study->sdp && put_profiles(feed, study->timed, err) < 0))
         return -1;
     return day_feed_now(feed, err);
@@ -236,6 +288,28 @@ static void set(struct counters_sample *sample, enum counter counter, double val
 {
     if (!isnan(value))
         counters_set(sample, counter, floor(value));
+}
+
+/* Tells where a job's memory is, as memory.numa_stat of its cgroup would. */
+static void set_memory(const struct day_feed *feed, const struct day_job *job,
+                       struct counters_sample *sample)
+{
+    const double *bytes = day_memory_bytes(feed->sim, job);
+    const struct topo *topo = feed->sim->topo;
+    double sum = 0;
+
+    for (size_t i = 0; bytes && i < topo->nodes; i++) {
+        size_t node = topo->node[i].os_index;
+
+        if (node >= COUNTERS_NODES_MAX)
+            continue;
+        if (node >= sample->nodes)
+            sample->nodes = node + 1;
+        sample->rss_node[node] = floor(bytes[i]);
+        sum += floor(bytes[i]);
+    }
+    if (bytes)
+        counters_set(sample, COUNTER_RSS_BYTES, sum);
 }
 
 static int put_counts(const struct day_feed *feed, const struct day_job *job,
@@ -254,6 +328,7 @@ static int put_counts(const struct day_feed *feed, const struct day_job *job,
     set(&sample, COUNTER_CPU_NS, job->counts.cpu_s * 1e9);
     set(&sample, COUNTER_USER_NS, job->counts.cpu_s * 1e9);
     set(&sample, COUNTER_SYSTEM_NS, 0);
+    set_memory(feed, job, &sample);
     snprintf(name, sizeof(name), "%u.0", job->id);
     line = sample_line_json(name, &sample);
     if (!line)

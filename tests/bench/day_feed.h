@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* day_feed - the files that a simulated node's berthd reads: its configuration, the machine, what
- * is known of the programs beforehand, and what counters and /proc/stat say as time goes on. */
+ * is known of the programs beforehand, and what counters and /proc/stat say as time goes on. Where
+ * jobs have memory (day_memory.h), counters say how much of it is on each memory node, and the
+ * kernel, and the machine profile where there is one, how far these are from each other. */
 #ifndef BERTH_BENCH_DAY_FEED_H
 #define BERTH_BENCH_DAY_FEED_H
 

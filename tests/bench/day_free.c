@@ -2,21 +2,10 @@
 /* day_free - see day_free.h */
 #include "tests/bench/day_free.h"
 
-#include <string.h>
-
 #include "tests/bench/day_random.h"
 #include "tests/bench/day_search.h"
 
 /* ---- on the cores that Slurm has given somebody ---- */
-
-/* Begins a plan: all as they stand, on cores that are still given. */
-static void plan_begin(struct day_sim *sim)
-{
-    for (size_t i = 0; i < sim->live; i++)
-        memcpy(sim->running[i]->core[DAY_PLAN], sim->running[i]->core[DAY_STAND],
-               sim->running[i]->cores * sizeof(size_t));
-    day_search_mend(sim, DAY_PLAN);
-}
 
 static void plan_do(struct day_sim *sim)
 {
@@ -41,7 +30,7 @@ static struct day_job *draw_partner(const struct day_sim *sim, struct day_job *j
 static int lot_changed(void *state, struct day_sim *sim, struct berth_error *err)
 {
     (void)state, (void)err;
-    plan_begin(sim);
+    day_search_begin(sim);
     for (size_t i = 0; i < sim->live; i++) {
         struct day_job *job = sim->running[i], *partner;
 
@@ -58,7 +47,7 @@ static int lot_changed(void *state, struct day_sim *sim, struct berth_error *err
 static int misses_changed(void *state, struct day_sim *sim, struct berth_error *err)
 {
     (void)state, (void)err;
-    plan_begin(sim);
+    day_search_begin(sim);
     day_search(sim, DAY_PLAN, day_cost_misses);
     plan_do(sim);
     return 0;

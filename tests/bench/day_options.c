@@ -20,8 +20,9 @@ static const char about[] =
     "the plugin does it, reads what they count, and says where each stands. They go on as FILE "
     "says\n"
     "that they do beside each other (more than two on a cache: what each suffers is added up).\n"
-    "Three kinds of runs have the same jobs: Slurm alone, berthd with each policy, and the "
-    "optimum,\n"
+    "Four kinds of runs have the same jobs: Slurm alone, berthd with each policy, `payer`, which "
+    "knows\n"
+    "the truth and moves a job where that is worth what it costs (day_payer.h), and the optimum,\n"
     "which knows the truth and puts all where the node does most work at each start and end, on "
     "the\n"
     "cores that berthd may use, too. Of each day's jobs are printed the mean stretch (time from\n"
@@ -32,7 +33,13 @@ static const char about[] =
     "node\n"
     "could have done more than at Slurm's cores, moment by moment in that run; moves and waiting "
     "in\n"
-    "the queue of a job.\n\n"
+    "the queue of a job.\n"
+    "With --memory-gib each job has memory, and pays where it stands far from it (day_memory.h); "
+    "it is\n"
+    "also printed how much followed a job, and how long it lost to that and to far memory. The "
+    "optimum\n"
+    "then stays what it is without memory, and `forgetful` is the payer that forgets its jobs' "
+    "memory.\n\n"
     "FILE has \"apps\", \"machine\" and \"corun_degradation\" (what i suffers beside j), or "
     "\"sets\"\n"
     "of these; README of the tests: CONTRIBUTING.md.\n\n";
@@ -105,6 +112,11 @@ static void set_noise(struct day_options *options, char *value)
     }
     if (word)
         wrong(word);
+}
+
+static void set_memory_gib(struct day_options *options, char *value)
+{
+    options->plan.memory_gib = number(value, 0, 1e4);
 }
 
 static void set_null(struct day_options *options, char *value)
@@ -231,6 +243,8 @@ static const struct row {
     {"noise", "JOB,PHASE,WINDOW",
      "how uneven counters are: sigmas of factors a job, a phase, a window (day_noise.h; 0,0,0)",
      set_noise},
+    {"memory-gib", "M", "a job's memory: its median, log-normal, sigma 1.2 (0: jobs have none)",
+     set_memory_gib},
     {"null", NULL, "nobody disturbs anybody: there is nothing to gain", set_null},
     {"opted", "SHARE", "part of the jobs that opt in (1)", set_opted},
     {"keep", "SHARE", "part of those that stay where they started, as they bind threads (0)",

@@ -91,6 +91,14 @@ void day_search_mend(struct day_sim *sim, enum day_where where)
         }
 }
 
+void day_search_begin(struct day_sim *sim)
+{
+    for (size_t i = 0; i < sim->live; i++)
+        memcpy(sim->running[i]->core[DAY_PLAN], sim->running[i]->core[DAY_STAND],
+               sim->running[i]->cores * sizeof(size_t));
+    day_search_mend(sim, DAY_PLAN);
+}
+
 /* A job, and those of another cache that have as many cores together. */
 struct exchange {
     enum day_where where;

@@ -22,6 +22,9 @@ void day_search(struct day_sim *sim, enum day_where where, day_cost *cost);
  * the others. */
 void day_search_mend(struct day_sim *sim, enum day_where where);
 
+/* Begins a plan, DAY_PLAN: all as they stand, mended. */
+void day_search_begin(struct day_sim *sim);
+
 /* Exchanges one job with one of its size. */
 void day_search_exchange(struct day_job *a, struct day_job *b, enum day_where where);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/bench/day_best.h"
+#include "tests/bench/day_memory.h"
 #include "tests/bench/day_random.h"
 
 #define LENGTH_SIGMA 1.0
@@ -121,7 +122,9 @@ void day_sim_rewind(struct day_sim *sim)
         job->left_s = job->work_s;
         job->counts = (struct day_counts){0};
         memset(job->slowdown, 0, sizeof(job->slowdown));
+        job->far = 0;
     }
+    day_memory_rewind(sim);
 }
 
 /* ---- who suffers what ---- */
@@ -188,6 +191,7 @@ void day_sim_stand(struct day_sim *sim, struct day_job *job, const size_t *core)
     sim->tally[job->day].moves++;
     if (elsewhere)
         job->left_s += DAY_COLD_S;
+    day_memory_stands(sim, job);
 }
 
 bool day_sim_is_sound(const struct day_sim *sim, bool idle)
@@ -209,7 +213,7 @@ bool day_sim_is_sound(const struct day_sim *sim, bool idle)
 /* ---- time goes on ---- */
 
 /* Counts what a job has done in some seconds: its cores are never idle, and of what it takes
- * longer, each MISS_NS is a miss that it has not alone, as far as it has accesses. */
+ * longer beside others, each MISS_NS is a miss that it has not alone, as far as it has accesses. */
 static void count(const struct day_sim *sim, struct day_job *job, double seconds,
                   const double factor[DAY_NOISIES])
 {
@@ -217,7 +221,7 @@ static void count(const struct day_sim *sim, struct day_job *job, double seconds
     double hz = sim->truth->clock_ghz * 1e9, cores = (double)job->cores, ipc = app->ipc;
     double slowdown = job->slowdown[DAY_STAND], done_s = seconds / (1 + slowdown);
     double instructions = done_s * cores * ipc * hz;
-    double more = done_s * cores * slowdown * 1e9 / MISS_NS;
+    double more = done_s * cores * (slowdown - job->far) * 1e9 / MISS_NS;
     double accesses = instructions * app->llc_apki / 1000,
            alone = instructions * app->llc_mpki / 1000;
     double misses = fmax(fmin(alone + more, accesses), alone);
@@ -262,7 +266,9 @@ static void advance(struct day_sim *sim, int64_t to)
             sim->tally[job->day].work_s[w] += seconds * (double)job->cores / (1 + job->slowdown[w]);
         for (size_t c = 0; c < job->cores; c++)
             sim->busy_s[job->core[DAY_STAND][c]] += seconds;
+        sim->tally[job->day].far_s += seconds * job->far / (1 + job->slowdown[DAY_STAND]);
     }
+    day_memory_advance(sim, seconds);
     sim->now = to;
 }
 
@@ -271,6 +277,7 @@ static void set_slowdowns(struct day_sim *sim)
     for (size_t i = 0; i < sim->live; i++)
         for (size_t w = 0; w < DAY_WHERES; w++)
             sim->running[i]->slowdown[w] = day_sim_slowdown(sim, sim->running[i], w);
+    day_memory_slow(sim);
 }
 
 static int64_t end_of(const struct day_sim *sim, const struct day_job *job)
@@ -349,7 +356,7 @@ static int64_t next_event(const struct day_sim *sim, const struct run *run)
     if (run->next < sim->n && sim->job[run->next].arrives > sim->now &&
         sim->job[run->next].arrives < next)
         next = sim->job[run->next].arrives;
-    return next;
+    return day_memory_next(sim) < next ? day_memory_next(sim) : next;
 }
 
 static int end_those_done(struct day_sim *sim, struct run *run, struct berth_error *err)

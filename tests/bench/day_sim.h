@@ -9,7 +9,9 @@
  * is first come, first served; a job gets the free cores with the lowest numbers. A job with a core
  * on a cache suffers there the sum of what it suffers beside each other job with cores on it, by
  * the part of that job's cores which are there; it goes on by the mean over its cores. One that
- * comes to another cache does that much work again, as long as DAY_COLD_S is. */
+ * comes to another cache does that much work again, as long as DAY_COLD_S is. Where jobs have
+ * memory (day_memory.h), it slows those that stand far from it: at home and at the best nobody
+ * does. */
 #ifndef BERTH_BENCH_DAY_SIM_H
 #define BERTH_BENCH_DAY_SIM_H
 
@@ -49,6 +51,7 @@ struct day_job {
     size_t cores;
     size_t *core[DAY_PLACES]; /* [cores] of the topology */
     double slowdown[DAY_WHERES];
+    double far;    /* what memory is of slowdown[DAY_STAND] */
     double left_s; /* alone */
     struct day_counts counts;
 };
@@ -58,6 +61,7 @@ struct day_tally {
     double jobs, alone_s, took_s; /* seconds: if each had run alone; from their starts to ends */
     double stretches, wait_s;     /* sums over the jobs */
     double moves;
+    double moved_bytes, far_s; /* of memory; seconds that jobs lost to it */
     double work_s[DAY_WHERES]; /* work that these jobs would have done, had all stood there */
 };
 
@@ -69,6 +73,7 @@ struct day_plan {
     double strangers,
         keep; /* part of the jobs that do not opt in; part of the others that are kept */
     struct day_noise noise;
+    double memory_gib; /* of a job, median; 0: jobs have none (day_memory.h) */
 };
 
 struct day_sim {
@@ -80,10 +85,11 @@ struct day_sim {
     int64_t now;
     struct day_job **slurm; /* [topo->cores] to whom Slurm gave each core; NULL: free */
     size_t live;
-    struct day_job **running; /* [live] in the order of their starts */
-    double *busy_s;           /* [topo->cores] that somebody has worked there */
-    size_t *core;             /* of all jobs */
-    struct day_tally *tally;  /* [days] */
+    struct day_job **running;  /* [live] in the order of their starts */
+    double *busy_s;            /* [topo->cores] that somebody has worked there */
+    size_t *core;              /* of all jobs */
+    struct day_tally *tally;   /* [days] */
+    struct day_memory *memory; /* NULL: jobs have none */
 };
 
 /* Who says where jobs stand; may move any running one by day_sim_stand. A new job stands at home

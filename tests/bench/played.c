@@ -39,6 +39,8 @@ static void berthd_exec(const char *build, const char *folder, int clock)
     setenv(DAY_CLOCK_FD, text, 1);
     snprintf(text, sizeof(text), "%s/stat", folder);
     setenv(DAY_CLOCK_STAT, text, 1);
+    snprintf(text, sizeof(text), "%s/nodes", folder);
+    setenv(DAY_CLOCK_NODES, text, 1);
     setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 0);
     played_path(NULL, "tests/bench/.libs/day_clock.so", path, sizeof(path));
     setenv("LD_PRELOAD", path, 1);

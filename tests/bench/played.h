@@ -20,8 +20,9 @@ extern const struct played played_none; /* one that was not started */
 void played_path(const char *build, const char *name, char *path, size_t size);
 
 /* Starts berthd of the build folder (NULL: this program's) by berth.conf of the folder, which stays
- * where it is; it reads the folder's "stat" in the place of /proc/stat, and its log is "log". Its
- * time begins with the first tick. Returns 0, or -1 and err. */
+ * where it is; it reads the folder's "stat" in the place of /proc/stat and the files of its "nodes"
+ * in the place of those of /sys/devices/system/node; its log is "log". Its time begins with the
+ * first tick. Returns 0, or -1 and err. */
 int played_start(struct played *played, const char *build, const char *folder,
                  struct berth_error *err);
 

@@ -50,6 +50,7 @@ unit_programs = \
 	tests/unit/base/test_path_owner \
 	tests/unit/base/test_text \
 	tests/unit/base/test_worker \
+	tests/unit/bench/test_day_memory \
 	tests/unit/bench/test_day_sim \
 	tests/unit/bench/test_silence_sim \
 	tests/unit/bench/test_silence_watch \
@@ -380,8 +381,10 @@ EXTRA_DIST += tests/check-layers tests/test-layers tests/check-writers tests/tes
 	tests/test-bag tests/test-once
 
 # What a test takes from elsewhere.
-tests_unit_bench_test_day_sim_SOURCES = tests/unit/bench/test_day_sim.c tests/bench/day_sim.c tests/bench/day_best.c tests/bench/day_truth.c \
-	tests/bench/day_noise.c tests/bench/day_search.c tests/bench/day_free.c tests/bench/day_machines.c
+day_node = tests/bench/day_sim.c tests/bench/day_best.c tests/bench/day_truth.c tests/bench/day_noise.c tests/bench/day_search.c \
+	tests/bench/day_memory.c
+tests_unit_bench_test_day_memory_SOURCES = tests/unit/bench/test_day_memory.c tests/bench/day_payer.c $(day_node)
+tests_unit_bench_test_day_sim_SOURCES = tests/unit/bench/test_day_sim.c tests/bench/day_free.c tests/bench/day_machines.c $(day_node)
 tests_unit_bench_test_silence_sim_SOURCES = tests/unit/bench/test_silence_sim.c tests/bench/silence_sim.c tests/bench/silence_train.c
 tests_unit_bench_test_silence_sim_LDADD = libbench.la $(LDADD)
 tests_unit_bench_test_silence_watch_SOURCES = tests/unit/bench/test_silence_watch.c tests/bench/silence_train.c tests/bench/silence_watch.c

@@ -38,24 +38,34 @@ figures() { # all but berthd's CPU time
 
 # rows CONDITION: each row of a day, $3 stretch, $4 avoided, $6 at once, $8 moves, holds it; there is one at least.
 rows() {
-    awk '/^ *[0-9]+ +(slurm|di|optimum) / { n++; if (!('"$1"')) wrong = 1 } END { exit wrong || !n }' "$dir/out" || bad "$1"
+    awk '/^ *[0-9]+ +(slurm|di|payer|forgetful|optimum) / { n++; if (!('"$1"')) wrong = 1 } END { exit wrong || !n }' "$dir/out" || bad "$1"
 }
 
 truth '[1,0.1]' '[0.05,0]'
 day
-[ "$(grep -cE '^ +[12]  (slurm|di|optimum) ' "$dir/out")" -eq 6 ] || bad "two days of three"
+[ "$(grep -cE '^ +[12]  (slurm|di|payer|forgetful|optimum) ' "$dir/out")" -eq 8 ] || bad "two days of four"
 rows '$3 >= 1'
 rows '$2 != "slurm" || ($4 == 0 && $6 == 0 && $8 == 0)'
 rows '$2 != "optimum" || ($4 == 100 && $6 == 100)'
+rows '$2 != "payer" || ($4 > 50 && $6 > 50 && $8 > 0)'
 rows '$2 != "di" || ($4 > 50 && $6 > 50 && $6 <= 100 && $8 > 0 && $11 > 0)'
 figures >"$dir/first"
-awk '/^ *[0-9]+ +(slurm|di|optimum) / { print $3, $8, $9 }' "$dir/out" >"$dir/short"
+awk '/^ *[0-9]+ +(slurm|di|payer|forgetful|optimum) / { print $3, $8, $9 }' "$dir/out" >"$dir/short"
 day --json
 grep -q '"placed_by":"di".*"avoided":0\.[5-9]' "$dir/out" || bad "JSON"
 tr '{' '\n' <"$dir/out" | sed -n 's/.*"stretch":\([^,]*\),.*"moves_a_job":\([^,]*\),"wait_s":\([^,]*\),.*/\1 \2 \3/p' |
     awk '{ printf "%.4f %.2f %.1f\n", $1, $2, $3 }' | cmp -s - "$dir/short" || bad "the same seed, other days"
 day --seed 2
 figures | cmp -s - "$dir/first" && bad "another seed, the same days"
+
+# On two memory nodes pages follow where berthd moves a job, and that costs something; Slurm moves nobody, and the optimum pays nothing.
+day --days 1 --memory-gib 4 --topology "package:2 [numa] l3:1 core:2 pu:1"
+rows '$2 != "di" || ($8 > 0 && $11 > 0 && $12 > 0)'
+rows '($2 != "slurm" && $2 != "optimum") || ($11 == 0 && $12 == 0)'
+[ "$(grep -c forgetful "$dir/out")" -eq 1 ] || bad "nobody forgets the memory"
+figures >"$dir/first"
+day --days 1 --memory-gib 4 --topology "package:2 [numa] l3:1 core:2 pu:1"
+figures | cmp -s - "$dir/first" || bad "the same seed, other memory"
 
 truth '[0,0]' '[0,0]'
 day --days 1
