@@ -52,6 +52,7 @@ unit_programs = \
 	tests/unit/base/test_worker \
 	tests/unit/bench/test_day_memory \
 	tests/unit/bench/test_day_sim \
+	tests/unit/bench/test_day_slurm \
 	tests/unit/bench/test_silence_sim \
 	tests/unit/bench/test_silence_watch \
 	tests/unit/bill/test_bill \
@@ -385,6 +386,7 @@ day_node = tests/bench/day_sim.c tests/bench/day_best.c tests/bench/day_truth.c 
 	tests/bench/day_memory.c
 tests_unit_bench_test_day_memory_SOURCES = tests/unit/bench/test_day_memory.c tests/bench/day_payer.c $(day_node)
 tests_unit_bench_test_day_sim_SOURCES = tests/unit/bench/test_day_sim.c tests/bench/day_free.c tests/bench/day_machines.c $(day_node)
+tests_unit_bench_test_day_slurm_SOURCES = tests/unit/bench/test_day_slurm.c tests/bench/day_slurm.c
 tests_unit_bench_test_silence_sim_SOURCES = tests/unit/bench/test_silence_sim.c tests/bench/silence_sim.c tests/bench/silence_train.c
 tests_unit_bench_test_silence_sim_LDADD = libbench.la $(LDADD)
 tests_unit_bench_test_silence_watch_SOURCES = tests/unit/bench/test_silence_watch.c tests/bench/silence_train.c tests/bench/silence_watch.c
