@@ -380,5 +380,6 @@ int main(int argc, char **argv)
         if (args.set < 0 || args.set == (long)set)
             run_set(&args, file, set, folder);
     json_object_put(file);
+    day_sizes_free(&args.sizes);
     return 0;
 }

@@ -18,6 +18,7 @@
 #include "packer/base/file.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/wire/wire_client.h"
+#include "tests/bench/day_clock.h"
 #include "tests/bench/day_memory.h"
 #include "tests/bench/played.h"
 
@@ -173,9 +174,15 @@ static int look(struct day_berthd *berthd, struct day_sim *sim, bool all, struct
 /* A registration, and what it points to. */
 struct registration {
     struct wire_request request;
-    struct wire_task task;
+    struct wire_task task[CPUS_MAX];
     char exe[DAY_EXE_MAX], cores[CPUS_TEXT_MAX];
 };
+
+/* Returns the first core that Slurm gave a task. */
+static size_t first_core(const struct day_sim *sim, const struct day_job *job, size_t task)
+{
+    return sim->plan.sizes ? job->given[task * job->width] : job->core[DAY_HOME][0];
+}
 
 static void describe(const struct day_berthd *berthd, const struct day_job *job,
                      struct registration *of)
@@ -185,17 +192,19 @@ static void describe(const struct day_berthd *berthd, const struct day_job *job,
     struct cpus cpus = {0};
 
     of->request.op = WIRE_OP_REGISTER;
-    of->task = (struct wire_task){.id = 0, .pid = berthd->sleeper[job->core[DAY_HOME][0]]};
+    for (size_t t = 0; t < job->tasks; t++)
+        of->task[t] =
+            (struct wire_task){.id = (uint32_t)t, .pid = berthd->sleeper[first_core(sim, job, t)]};
     for (size_t c = 0; c < job->cores; c++)
         cpus_or(&cpus, &sim->topo->core[job->core[DAY_HOME][c]].cpus);
     cpus_format(&cpus, of->cores, sizeof(of->cores));
     day_feed_exe(sim->truth, job->app, of->exe, reg->hash);
     reg->id.job = job->id;
     reg->uid = reg->gid = 1000;
-    reg->cpus_per_task = (uint32_t)job->cores;
+    reg->cpus_per_task = (uint32_t)job->width;
     reg->nodes = 1;
-    reg->ntasks = 1;
-    reg->task = &of->task;
+    reg->ntasks = job->tasks;
+    reg->task = of->task;
     reg->exe = of->exe;
     reg->job_cores = reg->step_cores = of->cores;
     wire_options_init(&reg->options);
@@ -208,16 +217,60 @@ static void describe(const struct day_berthd *berthd, const struct day_job *job,
     snprintf(reg->shape, sizeof(reg->shape), "()");
 }
 
+static void affinity_path(const struct day_berthd *berthd, pid_t pid, char path[PATH_MAX])
+{
+    char stat[PATH_MAX];
+
+    snprintf(stat, sizeof(stat), "%.1000s/stat", berthd->feed.folder);
+    snprintf(path, PATH_MAX, DAY_CLOCK_AFFINITY, stat, (int)pid);
+}
+
+/* Each task has the cores that Slurm gave it, while berthd asks where it is at home. */
+static int put_affinities(const struct day_berthd *berthd, const struct day_job *job,
+                          const struct registration *of, struct berth_error *err)
+{
+    const struct topo *topo = berthd->feed.sim->topo;
+    char path[PATH_MAX];
+
+    for (size_t t = 0; t < job->tasks; t++) {
+        struct cpus cpus = {0};
+
+        for (size_t c = 0; c < job->width; c++)
+            cpus_or(&cpus, &topo->core[job->given[t * job->width + c]].cpus);
+        affinity_path(berthd, of->task[t].pid, path);
+        if (file_replace(path, 0600, 0, (const char *)cpus.word, sizeof(cpus.word)) < 0)
+            return berth_error_set(err, "%s: %s", path, strerror(errno));
+    }
+    return 0;
+}
+
+static void remove_affinities(const struct day_berthd *berthd, const struct day_job *job,
+                              const struct registration *of)
+{
+    char path[PATH_MAX];
+
+    for (size_t t = 0; t < job->tasks; t++) {
+        affinity_path(berthd, of->task[t].pid, path);
+        unlink(path);
+    }
+}
+
 static int on_start(void *state, struct day_sim *sim, struct day_job *job, struct berth_error *err)
 {
     struct day_berthd *berthd = state;
     struct registration registration = {0};
+    int rc;
 
     describe(berthd, job, &registration);
-    if (day_feed_now(&berthd->feed, err) < 0 || tell(berthd, &registration.request, err) < 0 ||
-        tick(berthd, err) < 0)
+    if (sim->plan.sizes && put_affinities(berthd, job, &registration, err) < 0)
         return -1;
-    return look(berthd, sim, true, err);
+    rc = day_feed_now(&berthd->feed, err) < 0 || tell(berthd, &registration.request, err) < 0 ||
+                 tick(berthd, err) < 0
+             ? -1
+             : 0;
+    if (sim->plan.sizes)
+        remove_affinities(berthd, job, &registration);
+    return rc < 0 ? rc : look(berthd, sim, true, err);
 }
 
 static int on_end(void *state, struct day_sim *sim, struct day_job *job, struct berth_error *err)

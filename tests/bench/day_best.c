@@ -9,6 +9,7 @@
 #include "models/partition/matching.h"
 #include "models/partition/partition.h"
 #include "tests/bench/day_search.h"
+#include "tests/bench/day_swap.h"
 
 #define GAIN 1e-9 /* of work: less is no reason to move anybody */
 
@@ -205,6 +206,8 @@ int day_best_find(struct day_sim *sim, struct berth_error *err)
     double total;
 
     day_search_mend(sim, DAY_BEST);
+    if (sim->plan.sizes)
+        return day_swap_find(sim, err);
     if (!is_whole(sim, DAY_BEST))
         begin_at_home(sim);
     if (!are_all_free(sim)) {

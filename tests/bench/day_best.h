@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* day_best - the optimum, which knows the truth: after each start and end it puts the running jobs
  * where the node loses least work, on the cores that Slurm has given somebody (berth may use no
- * others). Caches of two cores: exact. Larger ones: the best that models/partition finds; where
- * some jobs have to stay where they are, the best that exchanges find (day_search.h). It does not
- * know how long jobs will run. */
+ * others). With sizes: day_swap.h. Else caches of two cores: exact. Larger ones: the best that
+ * models/partition finds; where some jobs have to stay where they are, the best that exchanges find
+ * (day_search.h). It does not know how long jobs will run. */
 #ifndef BERTH_BENCH_DAY_BEST_H
 #define BERTH_BENCH_DAY_BEST_H
 

@@ -12,6 +12,7 @@
 
 #define DAY_CLOCK_FD "BERTH_DAY_CLOCK_FD"     /* the number of a socket */
 #define DAY_CLOCK_STAT "BERTH_DAY_CLOCK_STAT" /* a file read in the place of /proc/stat */
+#define DAY_CLOCK_AFFINITY "%.2000s.%d" /* that file, a PID: its affinity, as the kernel has it */
 #define DAY_CLOCK_NODES                                                                            \
     "BERTH_DAY_CLOCK_NODES"         /* a folder: what it has of /sys/devices/system/node */
 #define DAY_CLOCK_UNIX_S 1767571200 /* when the simulation begins: a Monday in 2026 */

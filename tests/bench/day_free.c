@@ -21,8 +21,8 @@ static struct day_job *draw_partner(const struct day_sim *sim, struct day_job *j
     size_t n = 0;
 
     for (size_t i = 0; i < sim->live; i++)
-        if (sim->running[i]->will == DAY_FREE && sim->running[i]->cores == job->cores &&
-            day_random(&seed) * (double)++n < 1)
+        if (day_search_may(sim, sim->running[i], DAY_PLAN) &&
+            sim->running[i]->cores == job->cores && day_random(&seed) * (double)++n < 1)
             drawn = sim->running[i];
     return drawn;
 }
@@ -34,7 +34,7 @@ static int lot_changed(void *state, struct day_sim *sim, struct berth_error *err
     for (size_t i = 0; i < sim->live; i++) {
         struct day_job *job = sim->running[i], *partner;
 
-        if (job->starts != sim->now || job->will != DAY_FREE)
+        if (job->starts != sim->now || !day_search_may(sim, job, DAY_PLAN))
             continue;
         partner = draw_partner(sim, job);
         if (partner != job)

@@ -403,7 +403,8 @@ static void crowd(struct day_sim *sim)
 
     for (size_t k = 0; k < sim->live; k++) {
         const struct day_job *job = sim->running[k];
-        double gbps = sim->truth->apps.app[job->app].mem_gbps;
+        const struct app *app = &sim->truth->apps.app[job->app];
+        double gbps = app->mem_gbps * ((double)job->cores / (double)app->cores);
 
         if (!has_run(memory, owned_by(sim, job)) || isnan(gbps))
             continue;

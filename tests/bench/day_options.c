@@ -19,7 +19,9 @@ static const char about[] =
     "as\n"
     "the plugin does it, reads what they count, and says where each stands. They go on as FILE "
     "says\n"
-    "that they do beside each other (more than two on a cache: what each suffers is added up).\n"
+    "that they do beside each other (more than two on a cache: what each suffers is added up; "
+    "with\n"
+    "--sizes: day_beside.h).\n"
     "Four kinds of runs have the same jobs: Slurm alone, berthd with each policy, `payer`, which "
     "knows\n"
     "the truth and moves a job where that is worth what it costs (day_payer.h), and the optimum,\n"
@@ -137,6 +139,23 @@ static void set_machine(struct day_options *options, char *value)
         wrong(value);
 }
 
+static void set_sizes(struct day_options *options, char *value)
+{
+    struct berth_error err;
+
+    day_sizes_free(&options->sizes);
+    if (day_sizes_read(&options->sizes, value, &err) < 0)
+        wrong(err.text);
+    options->plan.sizes = &options->sizes;
+}
+
+static void set_socket(struct day_options *options, char *value)
+{
+    if (strcmp(value, "package") != 0 && strcmp(value, "l3") != 0)
+        wrong(value);
+    options->plan.socket = strcmp(value, "l3") == 0 ? DAY_SOCKET_L3 : DAY_SOCKET_PACKAGE;
+}
+
 static struct day_policy *add_policy(struct day_options *options)
 {
     if (options->policies == DAY_POLICIES_MAX)
@@ -252,6 +271,13 @@ static const struct row {
     {"machine", "NAME", "a machine by name: see below", set_machine},
     {"topology", "SPEC", "hwloc synthetic; its last-level caches get the size of FILE's",
      set_topology},
+    {"sizes", "LOG",
+     "jobs have the sizes of those in LOG (Standard Workload Format), and Slurm gives cores as it "
+     "does to tasks of such; else each has the size that FILE measured",
+     set_sizes},
+    {"socket", "WHAT",
+     "what Slurm takes for a socket, with sizes: package, or l3 (l3cache_as_socket) (package)",
+     set_socket},
     {"policies", "LIST",
      "of berth.conf's policy (berthd's default); all; \"contend+learn=off\": with that line",
      set_policies},

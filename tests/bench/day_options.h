@@ -23,6 +23,7 @@ struct day_policy {
 struct day_options {
     struct day_plan plan;
     struct day_study study;
+    struct day_sizes sizes;
     const char *file, *topology, *store;
     const struct day_machine *machine; /* NULL: none was named */
     long set;                          /* -1: all */
@@ -32,7 +33,8 @@ struct day_options {
     const char *conf[DAY_CONF_MAX + 1];
 };
 
-/* Takes the command line; a mistake ends the program with one line and status 2, --help with 0. */
+/* Takes the command line; a mistake ends the program with one line and status 2, --help with 0. The
+ * plan points to the sizes: free them with day_sizes_free, and copy no options. */
 void day_options_take(struct day_options *options, int argc, char **argv);
 
 #endif

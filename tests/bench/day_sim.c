@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tests/bench/day_best.h"
+#include "tests/bench/day_many.h"
 #include "tests/bench/day_memory.h"
 #include "tests/bench/day_random.h"
 
@@ -50,7 +51,8 @@ static void draw_jobs(struct day_sim *sim, const struct day_plan *plan)
         job->arrives = (int64_t)(at_s * 1e9);
         job->app = (size_t)(day_random(&seed) * (double)apps->n);
         job->work_s = fmax(mean_s * draw_length(&seed), 1);
-        job->cores = apps->app[job->app].cores;
+        job->cores = job->width = apps->app[job->app].cores;
+        job->tasks = 1;
         job->day = i / plan->jobs;
         job->left_s = job->work_s;
         draw_will(job, plan);
@@ -63,10 +65,10 @@ static int share_cores(struct day_sim *sim)
 
     for (size_t i = 0; i < sim->n; i++)
         cores += sim->job[i].cores;
-    sim->core = calloc(DAY_PLACES * cores, sizeof(*sim->core));
+    sim->core = calloc((DAY_PLACES + 1) * cores, sizeof(*sim->core));
     for (size_t i = 0, at = 0; sim->core && i < sim->n; i++)
-        for (size_t w = 0; w < DAY_PLACES; w++) {
-            sim->job[i].core[w] = sim->core + at;
+        for (size_t w = 0; w <= DAY_PLACES; w++) {
+            *(w < DAY_PLACES ? &sim->job[i].core[w] : &sim->job[i].given) = sim->core + at;
             at += sim->job[i].cores;
         }
     return sim->core ? 0 : -1;
@@ -80,7 +82,9 @@ int day_sim_open(struct day_sim *sim, const struct day_truth *truth, const struc
                             .plan = *plan,
                             .n = plan->jobs * plan->days,
                             .days = plan->days};
-    for (size_t i = 0; i < truth->apps.n; i++)
+    if (plan->sizes && day_beside_open(&sim->beside, truth, err) < 0)
+        return -1;
+    for (size_t i = 0; i < truth->apps.n && !plan->sizes; i++)
         if (truth->apps.app[i].cores > topo->cores || truth->apps.app[i].cores == 0)
             return berth_error_set(err, "%s: its %zu cores are more than the node's %zu",
                                    truth->apps.name[i], truth->apps.app[i].cores, topo->cores);
@@ -91,6 +95,8 @@ int day_sim_open(struct day_sim *sim, const struct day_truth *truth, const struc
     sim->tally = calloc(sim->days, sizeof(*sim->tally));
     if (sim->job && sim->slurm && sim->running && sim->busy_s && sim->tally) {
         draw_jobs(sim, plan);
+        if (plan->sizes)
+            day_many_draw(sim, plan);
         if (share_cores(sim) == 0)
             return 0;
     }
@@ -106,6 +112,7 @@ void day_sim_close(struct day_sim *sim)
     free(sim->busy_s);
     free(sim->core);
     free(sim->tally);
+    day_beside_free(&sim->beside);
 }
 
 void day_sim_rewind(struct day_sim *sim)
@@ -165,6 +172,8 @@ double day_sim_slowdown(const struct day_sim *sim, const struct day_job *job, en
     double sum = 0, on = 0;
     size_t before = SIZE_MAX;
 
+    if (sim->plan.sizes)
+        return day_many_slowdown(sim, job, where);
     for (size_t c = 0; c < job->cores; c++) {
         size_t llc = llc_of(sim, job->core[where][c]);
 
@@ -225,7 +234,8 @@ static void count(const struct day_sim *sim, struct day_job *job, double seconds
     double accesses = instructions * app->llc_apki / 1000,
            alone = instructions * app->llc_mpki / 1000;
     double misses = fmax(fmin(alone + more, accesses), alone);
-    double bytes = app->mem_gbps * 1e9 * done_s + (misses - alone) * sim->truth->line_bytes;
+    double bytes = app->mem_gbps * (cores / (double)app->cores) * 1e9 * done_s +
+                   (misses - alone) * sim->truth->line_bytes;
     double most = fmax(misses, accesses) * factor[DAY_ACCESSES];
 
     job->counts.instructions += instructions * factor[DAY_INSTRUCTIONS];
@@ -274,7 +284,9 @@ static void advance(struct day_sim *sim, int64_t to)
 
 static void set_slowdowns(struct day_sim *sim)
 {
-    for (size_t i = 0; i < sim->live; i++)
+    for (size_t w = 0; w < DAY_WHERES && sim->plan.sizes; w++)
+        day_many_set(sim, w);
+    for (size_t i = 0; i < sim->live && !sim->plan.sizes; i++)
         for (size_t w = 0; w < DAY_WHERES; w++)
             sim->running[i]->slowdown[w] = day_sim_slowdown(sim, sim->running[i], w);
     day_memory_slow(sim);
@@ -296,8 +308,8 @@ static size_t free_cores(const struct day_sim *sim)
     return n;
 }
 
-static int start(struct day_sim *sim, const struct day_placer *placer, struct day_job *job,
-                 struct berth_error *err)
+/* What Slurm gives it. */
+static void give(struct day_sim *sim, struct day_job *job)
 {
     for (size_t c = 0, n = 0; c < sim->topo->cores && n < job->cores; c++)
         if (!sim->slurm[c]) {
@@ -306,6 +318,15 @@ static int start(struct day_sim *sim, const struct day_placer *placer, struct da
                 job->core[w][n] = c;
             n++;
         }
+}
+
+static int start(struct day_sim *sim, const struct day_placer *placer, struct day_job *job,
+                 struct berth_error *err)
+{
+    if (sim->plan.sizes)
+        day_many_give(sim, job);
+    else
+        give(sim, job);
     job->starts = sim->now;
     sim->running[sim->live++] = job;
     return placer->start ? placer->start(placer->state, sim, job, err) : 0;

@@ -11,7 +11,10 @@
  * the part of that job's cores which are there; it goes on by the mean over its cores. One that
  * comes to another cache does that much work again, as long as DAY_COLD_S is. Where jobs have
  * memory (day_memory.h), it slows those that stand far from it: at home and at the best nobody
- * does. */
+ * does.
+ *
+ * That is for jobs of the size that was measured. With sizes (day_sizes.h) jobs share, fill and
+ * span caches: Slurm's cores are day_slurm.h's then, and what they suffer day_beside.h's. */
 #ifndef BERTH_BENCH_DAY_SIM_H
 #define BERTH_BENCH_DAY_SIM_H
 
@@ -20,7 +23,10 @@
 #include <stdint.h>
 
 #include "packer/machine/topo.h"
+#include "tests/bench/day_beside.h"
 #include "tests/bench/day_noise.h"
+#include "tests/bench/day_sizes.h"
+#include "tests/bench/day_slurm.h"
 #include "tests/bench/day_truth.h"
 
 #define DAY_S 86400.0
@@ -49,7 +55,9 @@ struct day_job {
     double work_s;        /* how long it runs alone */
     int64_t starts, ends; /* DAY_NEVER: not yet */
     size_t cores;
+    size_t tasks, width;      /* cores = tasks * width */
     size_t *core[DAY_PLACES]; /* [cores] of the topology */
+    size_t *given;            /* [cores] that Slurm gave, task by task; with sizes only */
     double slowdown[DAY_WHERES];
     double far;    /* what memory is of slowdown[DAY_STAND] */
     double left_s; /* alone */
@@ -73,7 +81,9 @@ struct day_plan {
     double strangers,
         keep; /* part of the jobs that do not opt in; part of the others that are kept */
     struct day_noise noise;
-    double memory_gib; /* of a job, median; 0: jobs have none (day_memory.h) */
+    double memory_gib;             /* of a job, median; 0: jobs have none (day_memory.h) */
+    const struct day_sizes *sizes; /* NULL: all jobs have the size that was measured */
+    enum day_socket socket;        /* with sizes */
 };
 
 struct day_sim {
@@ -87,6 +97,7 @@ struct day_sim {
     size_t live;
     struct day_job **running;  /* [live] in the order of their starts */
     double *busy_s;            /* [topo->cores] that somebody has worked there */
+    struct day_beside beside;  /* with sizes */
     size_t *core;              /* of all jobs */
     struct day_tally *tally;   /* [days] */
     struct day_memory *memory; /* NULL: jobs have none */
