@@ -70,18 +70,29 @@ double day_cost_misses(const struct day_sim *sim, enum day_where where, size_t l
 
 /* ---- exchanges ---- */
 
+/* Marks which of the cores of all jobs are kept: those of the jobs that are free, or of the others.
+ */
+static void mark_kept(const struct day_sim *sim, enum day_where where, bool are_free, bool *keeps,
+                      bool *taken)
+{
+    for (size_t i = 0, k = 0; i < sim->live; i++)
+        for (size_t c = 0; c < sim->running[i]->cores; c++, k++) {
+            size_t core = sim->running[i]->core[where][c];
+
+            if ((sim->running[i]->will == DAY_FREE) != are_free)
+                continue;
+            keeps[k] = sim->slurm[core] && !taken[core];
+            taken[core] |= keeps[k];
+        }
+}
+
 void day_search_mend(struct day_sim *sim, enum day_where where)
 {
     bool taken[CPUS_MAX] = {false}, keeps[CPUS_MAX] = {false};
     size_t next = 0;
 
-    for (size_t i = 0, k = 0; i < sim->live; i++)
-        for (size_t c = 0; c < sim->running[i]->cores; c++, k++) {
-            size_t core = sim->running[i]->core[where][c];
-
-            keeps[k] = sim->slurm[core] && !taken[core];
-            taken[core] |= keeps[k];
-        }
+    mark_kept(sim, where, false, keeps, taken);
+    mark_kept(sim, where, true, keeps, taken);
     for (size_t i = 0, k = 0; i < sim->live; i++)
         for (size_t c = 0; c < sim->running[i]->cores; c++, k++) {
             while (!keeps[k] && (!sim->slurm[next] || taken[next]))

@@ -18,8 +18,8 @@ double day_cost_misses(const struct day_sim *sim, enum day_where where, size_t l
 /* Exchanges jobs as long as that is cheaper; jobs[where] are the result. */
 void day_search(struct day_sim *sim, enum day_where where, day_cost *cost);
 
-/* Jobs keep their cores as far as these are given, and no older job's; they get what is left for
- * the others. */
+/* Jobs that are not free keep their cores, which are at home. The others keep theirs as far as
+ * these are given, and no older job's; they get what is left for the others. */
 void day_search_mend(struct day_sim *sim, enum day_where where);
 
 /* Begins a plan, DAY_PLAN: all as they stand, mended. */

@@ -14,6 +14,7 @@
 #include "tests/bench/day_best.h"
 #include "tests/bench/day_free.h"
 #include "tests/bench/day_machines.h"
+#include "tests/bench/day_search.h"
 #include "tests/bench/day_sim.h"
 
 static const struct day_placer slurm = {.name = "slurm"};
@@ -268,6 +269,28 @@ static void test_kept(void **state)
     node_close(&node);
 }
 
+/* Slurm gives the core of a job that has ended, where an older one stands now, to one that is kept:
+ * the older one goes. */
+static void test_kept_at_home(void **state)
+{
+    struct day_sim *sim;
+    struct node node;
+
+    (void)state;
+    node_open(&node, "package:1 l3:2 core:1 pu:1", 2, (const size_t[]){0, 0});
+    sim = &node.sim;
+    sim->live = 2;
+    for (size_t i = 0; i < 2; i++) {
+        sim->running[i] = &sim->job[i];
+        sim->slurm[i] = &sim->job[1 - i];
+        sim->job[i].core[DAY_STAND][0] = 0;
+    }
+    sim->job[1].will = DAY_KEPT;
+    day_search_begin(sim);
+    assert_true(sim->job[0].core[DAY_PLAN][0] == 1 && sim->job[1].core[DAY_PLAN][0] == 0);
+    node_close(&node);
+}
+
 /* By lot there is nothing to win on the average; misses part the devils; who may use idle cores
  * parts them at once, and moves nobody that has run. */
 static void test_placers(void **state)
@@ -327,17 +350,12 @@ static void test_machines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two),
-        cmocka_unit_test(test_queue),
-        cmocka_unit_test(test_best),
-        cmocka_unit_test(test_best_of_three),
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_noise_in_time),
-        cmocka_unit_test(test_noise_is_of_counters),
-        cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_placers),
-        cmocka_unit_test(test_stranger_at_home),
+        cmocka_unit_test(test_two),           cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_best),          cmocka_unit_test(test_best_of_three),
+        cmocka_unit_test(test_plan),          cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_noise_in_time), cmocka_unit_test(test_noise_is_of_counters),
+        cmocka_unit_test(test_kept),          cmocka_unit_test(test_kept_at_home),
+        cmocka_unit_test(test_placers),       cmocka_unit_test(test_stranger_at_home),
         cmocka_unit_test(test_machines),
     };
 
