@@ -3,11 +3,15 @@
  *
  * After each start and end it knows what each running job suffers beside each other, where their
  * memory is, and for how long jobs of that age run on (by the lengths' distribution, not by their
- * lots). It exchanges jobs between caches as long as what they lose together becomes less: to their
- * neighbours, and by their moves: caches to be filled again, pages that are far, or follow. Pages
- * follow where that costs less than to leave them. A new job has neither: its cores are chosen for
- * nothing. Like all others, it uses only cores that Slurm has given somebody; who is not
- * free (enum day_will) stays where he started.
+ * lots). It exchanges jobs between caches, one for one of its size or for some smaller ones, as
+ * long as what they lose together becomes less: to their neighbours, and by their moves: caches to
+ * be filled again, pages that are far, or follow. Pages follow where that costs less than to leave
+ * them. A new job has neither: its cores are chosen for nothing. Like all others, it uses only
+ * cores that Slurm has given somebody; who is not free (enum day_will), or spans caches, stays.
+ *
+ * With sizes ranks move one by one, and so does what any other job has on each cache: it never
+ * comes to more caches. The memory of such a part is priced as if all of the job were there, by its
+ * cores, and follows always.
  *
  * What an arrangement saves counts for a tenth of the jobs' mean length, for the next start or end
  * makes another one (LASTS; tried were .02, .05, .1, .2, .3 and 1, and until one of the two

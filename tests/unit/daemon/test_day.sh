@@ -67,6 +67,24 @@ figures >"$dir/first"
 day --days 1 --memory-gib 4 --topology "package:2 [numa] l3:1 core:2 pu:1"
 figures | cmp -s - "$dir/first" || bad "the same seed, other memory"
 
+# Jobs of the sizes of a log: one core, two, three cores of a job on two nodes. A part of them stay, and Slurm has larger sockets or smaller ones.
+cat >"$dir/log.swf" <<'SWF'
+; Version: 2.2
+1 0 5 100 1 -1 -1 1 -1 -1 1 1 1 1 1 -1 -1 -1
+2 0 5 100 2 -1 -1 2 -1 -1 1 1 1 1 1 -1 -1 -1
+3 0 5 0 64 -1 -1 4 -1 -1 1 1 1 1 1 -1 -1 -1
+4 0 5 100 5 -1 -1 5 -1 -1 1 1 1 1 1 -1 -1 -1 {17,17,18,18,18} q 1
+SWF
+day --days 1 --sizes "$dir/log.swf" --topology "package:2 [numa] l3:1 core:4 pu:1" --free on
+rows '$3 >= 1 && ($2 != "slurm" || $8 == 0) && ($2 != "optimum" || $8 > 0)'
+rows '($2 != "optimum" && $2 != "payer") || $4 > 20'
+[ "$(grep -cE '^  1  (lot|missrate|emptiest) ' "$dir/out")" -eq 3 ] || bad "what costs nothing has no sizes"
+figures >"$dir/first"
+day --days 1 --sizes "$dir/log.swf" --topology "package:2 [numa] l3:1 core:4 pu:1" --free on --keep 1 --memory-gib 4
+rows '$8 == 0'
+day --days 1 --sizes "$dir/log.swf" --socket l3 --topology "package:1 [numa] l3:2 core:4 pu:1"
+figures | cmp -s - "$dir/first" && bad "other sockets, the same cores"
+
 truth '[0,0]' '[0,0]'
 day --days 1
 rows '$3 >= 1 && $3 <= 1.0002'
