@@ -220,8 +220,8 @@ static struct json_object *row_json(const struct results *results, size_t i, siz
     json_add_text(row, "placed_by", of->name);
     json_add_measure(row, "stretch", stretch(of, d));
     json_add_measure(row, "stretch_a_job", day->stretches / day->jobs);
-    json_add_measure(row, "avoided", avoided(results, i, d));
-    json_add_measure(row, "avoided_at_once", at_once(day));
+    json_add_number(row, "avoided", avoided(results, i, d));
+    json_add_number(row, "avoided_at_once", at_once(day));
     json_add_measure(row, "moves_a_job", day->moves / day->jobs);
     json_add_measure(row, "wait_s", day->wait_s / day->jobs);
     json_add_measure(row, "moved_gib_a_job", moved_gib(day));

@@ -98,6 +98,10 @@ rows '$2 != "di" || $8 == 0'
 day --days 1 --opted 0
 rows '$2 != "di" || $8 == 0'
 
+truth '[0,1]' '[1,0]' # who parts the devils is worse at once
+day --days 1 --json
+grep -q '"placed_by":"di"[^}]*"avoided_at_once":-[0-9]' "$dir/out" || bad "JSON of what is worse"
+
 echo '{}' >"$dir/empty.json"
 for wrong in "$dir/empty.json" "$dir/none.json"; do
     if tests/bench/day "$wrong" >"$dir/out" 2>"$dir/err" || [ "$(wc -l <"$dir/err")" -ne 1 ]; then
