@@ -196,11 +196,6 @@ static void tell(const struct packer *packer, struct step *step, const struct me
     keep(packer, step, &pair);
 }
 
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* The spell that is now, against the one before: each tells of the other. */
 static void compare(const struct packer *packer, struct step *step)
 {
@@ -213,13 +208,13 @@ static void compare(const struct packer *packer, struct step *step)
         return;
     now->compared = true;
     measured.log = spell_step(before, now, &program->scatter, &measured.error);
-    measured.windows = least((double)now->n, SPELL_AFTER);
+    measured.windows = fmin((double)now->n, SPELL_AFTER);
     if (now->pair)
         tell(packer, step, &measured);
     measured.of = before;
     measured.against = now;
     measured.log = -measured.log;
-    measured.windows = least((double)before->n, SPELL_BEFORE);
+    measured.windows = fmin((double)before->n, SPELL_BEFORE);
     if (before->pair)
         tell(packer, step, &measured);
 }
@@ -273,7 +268,8 @@ static void add_window(const struct packer *packer, struct step *step, const str
         return;
     spell_add(now, speed, pair ? predicted : NAN,
               &packer->steps->programs.program[step->program].scatter);
-    if (now->n == SPELL_AFTER || is_clear(step, &packer->steps->programs.program[step->program]))
+    if (!now->compared &&
+        (now->n == SPELL_AFTER || is_clear(step, &packer->steps->programs.program[step->program])))
         compare(packer, step);
 }
 

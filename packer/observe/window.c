@@ -58,8 +58,6 @@ static void keep_window(struct step_counts *counts, const struct phase_window *w
     static const enum rate_id TABLE(from, SOLO_RATES) = {
         ROW(SOLO_SPEED) = RATE_CORE_SPEED,
         ROW(SOLO_MISSES) = RATE_MISS_PMI,
-        ROW(SOLO_ACCESSES) = RATE_ACCESS_PMI,
-        ROW(SOLO_IPC) = RATE_IPC,
     };
     TABLE_COMPLETE(from);
     struct last_window *last = &counts->window;

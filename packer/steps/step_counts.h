@@ -10,7 +10,7 @@
 struct packer;
 
 /* What a run alone says of the program, for models and as what slowdowns are measured against. */
-enum solo_rate { SOLO_SPEED, SOLO_MISSES, SOLO_ACCESSES, SOLO_IPC, SOLO_RATES };
+enum solo_rate { SOLO_SPEED, SOLO_MISSES, SOLO_RATES };
 
 /* The last window, as observe/slowdown.h looks at it. */
 struct last_window {

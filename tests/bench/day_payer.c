@@ -148,7 +148,7 @@ static void add_units(struct scene *scene, size_t i, enum day_where where)
 }
 
 /* Begins the search with where the jobs stand or might. */
-static void begin(struct scene *scene, enum day_where where)
+static void begin_units(struct scene *scene, enum day_where where)
 {
     scene->units = 0;
     for (size_t i = 0; i < scene->sim->live; i++)
@@ -419,12 +419,12 @@ static void decide(struct scene *scene)
 {
     double least;
 
-    begin(scene, DAY_PLAN);
+    begin_units(scene, DAY_PLAN);
     least = search(scene);
     keep(scene);
     if (!may_begin_with_best(scene))
         return;
-    begin(scene, DAY_BEST);
+    begin_units(scene, DAY_BEST);
     if (search(scene) < least - GAIN)
         keep(scene);
 }

@@ -23,16 +23,6 @@ bool day_search_may(const struct day_sim *sim, const struct day_job *job, enum d
 
 /* ---- costs ---- */
 
-static size_t cores_on(const struct day_sim *sim, const struct day_job *job, enum day_where where,
-                       size_t llc)
-{
-    size_t n = 0;
-
-    for (size_t c = 0; c < job->cores; c++)
-        n += sim->topo->core[job->core[where][c]].llc == llc;
-    return n;
-}
-
 double day_cost_work(const struct day_sim *sim, enum day_where where, size_t llc, size_t other)
 {
     double sum = 0;
@@ -41,7 +31,7 @@ double day_cost_work(const struct day_sim *sim, enum day_where where, size_t llc
         const struct day_job *job = sim->running[i];
         double d;
 
-        if (cores_on(sim, job, where, llc) + cores_on(sim, job, where, other) == 0)
+        if (day_sim_cores_on(sim, job, where, llc) + day_sim_cores_on(sim, job, where, other) == 0)
             continue;
         d = day_sim_slowdown(sim, job, where);
         sum += (double)job->cores * d / (1 + d);
@@ -56,7 +46,8 @@ static double misses_on(const struct day_sim *sim, enum day_where where, size_t 
     for (size_t i = 0; i < sim->live; i++) {
         const struct app *app = &sim->truth->apps.app[sim->running[i]->app];
 
-        sum += app->ipc * app->llc_mpki * (double)cores_on(sim, sim->running[i], where, llc);
+        sum +=
+            app->ipc * app->llc_mpki * (double)day_sim_cores_on(sim, sim->running[i], where, llc);
     }
     return sum;
 }

@@ -141,9 +141,8 @@ static size_t llc_of(const struct day_sim *sim, size_t core)
     return sim->topo->core[core].llc;
 }
 
-/* Returns how many of a job's cores are on the cache. */
-static size_t cores_on(const struct day_sim *sim, const struct day_job *job, enum day_where where,
-                       size_t llc)
+size_t day_sim_cores_on(const struct day_sim *sim, const struct day_job *job, enum day_where where,
+                        size_t llc)
 {
     size_t n = 0;
 
@@ -162,7 +161,7 @@ static double suffers_on(const struct day_sim *sim, const struct day_job *job, e
 
         if (other != job)
             sum += day_truth_pair(sim->truth, job->app, other->app) *
-                   (double)cores_on(sim, other, where, llc) / (double)other->cores;
+                   (double)day_sim_cores_on(sim, other, where, llc) / (double)other->cores;
     }
     return sum;
 }
@@ -193,7 +192,7 @@ void day_sim_stand(struct day_sim *sim, struct day_job *job, const size_t *core)
     if (memcmp(core, stand, size) == 0)
         return;
     for (size_t c = 0; c < job->cores; c++)
-        elsewhere |= cores_on(sim, job, DAY_STAND, llc_of(sim, core[c])) == 0;
+        elsewhere |= day_sim_cores_on(sim, job, DAY_STAND, llc_of(sim, core[c])) == 0;
     memcpy(stand, core, size);
     if (job->starts == sim->now)
         return; /* it has not run yet */

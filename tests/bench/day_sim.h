@@ -139,6 +139,10 @@ int day_sim_run(struct day_sim *sim, const struct day_placer *placer, void (*tel
 /* Puts a running job on these cores. */
 void day_sim_stand(struct day_sim *sim, struct day_job *job, const size_t *core);
 
+/* Returns how many of a job's cores are on the cache, if it stands there. */
+size_t day_sim_cores_on(const struct day_sim *sim, const struct day_job *job, enum day_where where,
+                        size_t llc);
+
 /* Returns what a job suffers if the jobs stand there. */
 double day_sim_slowdown(const struct day_sim *sim, const struct day_job *job, enum day_where where);
 

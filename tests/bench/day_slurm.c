@@ -37,7 +37,7 @@ static size_t sockets_fill(struct sockets *sockets, const struct topo *topo, enu
 }
 
 /* Takes the lowest cores of a socket that has as many. */
-static void take(struct sockets *sockets, size_t socket, size_t cores, size_t *core)
+static void take_cores(struct sockets *sockets, size_t socket, size_t cores, size_t *core)
 {
     for (size_t c = 0, n = 0; n < cores; c++)
         if (sockets->may[c] && socket_of(sockets, c) == socket) {
@@ -63,7 +63,7 @@ static void take_in_turn(struct sockets *sockets, size_t next, size_t cores, siz
     for (size_t n = 0; n < cores; n++) {
         size_t socket = fits(sockets, next, 1);
 
-        take(sockets, socket, 1, core + n);
+        take_cores(sockets, socket, 1, core + n);
         next = socket + 1;
     }
 }
@@ -79,7 +79,7 @@ static void choose(struct sockets *sockets, size_t tasks, size_t width, size_t *
 
         if (socket == sockets->n)
             break;
-        take(sockets, socket, width, core + whole * width);
+        take_cores(sockets, socket, width, core + whole * width);
         whole++;
     }
     take_in_turn(sockets, 0, (tasks - whole) * width, core + whole * width);
@@ -96,7 +96,7 @@ static void divide(struct sockets *sockets, size_t tasks, size_t width, size_t *
             take_in_turn(sockets, next, width, core + t * width);
             continue;
         }
-        take(sockets, socket, width, core + t * width);
+        take_cores(sockets, socket, width, core + t * width);
         next = socket + 1;
     }
 }

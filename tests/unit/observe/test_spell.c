@@ -31,7 +31,8 @@ static double speed(struct program_on_paper *program)
     return program->now + program->window * day_random_normal(&program->seed);
 }
 
-static void take(struct program_on_paper *program, struct spell *spell, size_t n, double slowdown)
+static void take_windows(struct program_on_paper *program, struct spell *spell, size_t n,
+                         double slowdown)
 {
     for (size_t i = 0; i < n; i++)
         spell_add(spell, speed(program) - log(1 + slowdown), NAN, &program->scatter);
@@ -47,8 +48,8 @@ static void try(struct program_on_paper program, double *bias, double *rms, doub
     for (size_t i = 0; i < times; i++) {
         struct spell alone = {0}, beside = {0};
 
-        take(&program, &alone, 5 + i % PHASE, 0);
-        take(&program, &beside, SPELL_AFTER, 0.25);
+        take_windows(&program, &alone, 5 + i % PHASE, 0);
+        take_windows(&program, &beside, SPELL_AFTER, 0.25);
         off = spell_step(&alone, &beside, &program.scatter, &error) - log(1.25);
         *bias += off / (double)times;
         *rms += off * off / (double)times;
