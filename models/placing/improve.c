@@ -229,7 +229,7 @@ static void offer_exchange(struct search *search, size_t u, size_t v)
     }
     if (search->any_free)
         offer_chain(search, u, v);
-    if (cores[u] == cores[v])
+    if (cores[u] == cores[v] && !search->problem->focus)
         begin_ring(search, u, v);
 }
 

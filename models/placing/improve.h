@@ -28,7 +28,8 @@ struct improve {
     const double *price;  /* [n * caches] what it costs that unit u ends on cache c: 0 where it
                              stands at the start, or where it has no state yet; INFINITY where it may
                              not stand. NULL: nothing anywhere */
-    const bool *focus;    /* [n] every candidate moves one of these; NULL: of all */
+    const bool *focus;    /* [n] every candidate moves one of these, and one other unit at most per
+                             unit's cores: no rings of three; NULL: of all */
     double horizon;       /* what it is worth to lose 1 less, in the unit of price; >= 0 */
     size_t moves_max;     /* units that may end elsewhere than they began; 0: all may */
     size_t changes_max;   /* made one after the other; 0: as many as pay */

@@ -39,17 +39,21 @@ size_t cpus_count(const struct cpus *set)
     return count;
 }
 
-bool cpus_empty(const struct cpus *set)
-{
-    return cpus_next(set, 0) == CPUS_MAX;
-}
-
 bool cpus_equal(const struct cpus *a, const struct cpus *b)
 {
     return memcmp(a, b, sizeof(*a)) == 0;
 }
 
 /* The loops below look at every word, so that the compiler can take several at a time. */
+bool cpus_empty(const struct cpus *set)
+{
+    uint64_t any = 0;
+
+    for (size_t i = 0; i < CPUS_WORDS; i++)
+        any |= set->word[i];
+    return any == 0;
+}
+
 bool cpus_subset(const struct cpus *inner, const struct cpus *outer)
 {
     uint64_t outside = 0;

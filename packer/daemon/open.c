@@ -121,6 +121,7 @@ static int open_world(struct packer *packer, struct berth_error *err)
 static void set_patience(struct packer *packer)
 {
     packer->world.turn_s = 0.005;
+    packer->world.quiet_s = 0.05;
     packer->world.end_patience_s = 2;
 }
 

@@ -14,6 +14,7 @@
 #include "packer/enact/rearrange.h"
 #include "packer/enact/weigh.h"
 #include "packer/observe/window.h"
+#include "packer/place/forecast.h"
 #include "packer/place/threads.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
@@ -49,9 +50,10 @@ struct replace {
     struct dio dio;
     struct watch watch;
     struct candidate candidate;
-    bool rates, steps; /* have changed, since it was decided last */
-    bool learnt;       /* slowdowns were measured since then */
-    double decided_s;  /* when that was */
+    bool rates, steps;      /* have changed, since it was decided last */
+    bool learnt;            /* slowdowns were measured since then */
+    double decided_s;       /* when that was */
+    double first_s, last_s; /* when the first and the last of the steps that have changed did */
 };
 
 struct replace *replace_open(void)
@@ -417,6 +419,7 @@ static bool weigh_again(const struct scene *now, const struct scene *next, doubl
         return false;
     memcpy(next->pool->stand, candidate->to.stand,
            candidate->to.cores * sizeof(*candidate->to.stand));
+    forecast_update(now->packer);
     weigh(now, next, NULL, weighed);
     if (weigh_pays(weighed, horizon_s))
         return true;
@@ -499,11 +502,32 @@ void replace_learnt(const struct packer *packer)
         packer->state->replace->learnt = true;
 }
 
-/* Whether anything has changed that a decision could turn on. */
-static bool is_due(const struct replace *replace)
+/* Steps come and go in bursts: one decision is for all of a burst, and no registration waits for
+ * the decision that another one has caused. */
+static void note_steps(struct replace *replace)
 {
-    return replace->rates || replace->steps ||
-           (replace->learnt && clock_s() - replace->decided_s >= REPLACE_LEARNT_S);
+    replace->last_s = clock_s();
+    if (!replace->steps)
+        replace->first_s = replace->last_s;
+    replace->steps = true;
+}
+
+/* Returns when it is decided for the steps that have come or gone. */
+static double steps_due_s(const struct packer *packer)
+{
+    const struct replace *replace = packer->state->replace;
+
+    return fmin(replace->last_s + packer->world.quiet_s, replace->first_s + REPLACE_BURST_S);
+}
+
+/* Whether anything has changed that a decision could turn on. */
+static bool is_due(const struct packer *packer)
+{
+    const struct replace *replace = packer->state->replace;
+    double now_s = clock_s();
+
+    return replace->rates || (replace->steps && now_s >= steps_due_s(packer)) ||
+           (replace->learnt && now_s - replace->decided_s >= REPLACE_LEARNT_S);
 }
 
 void replace_turn(const struct packer *packer, bool rates_changed, bool steps_changed)
@@ -515,15 +539,16 @@ void replace_turn(const struct packer *packer, bool rates_changed, bool steps_ch
     if (!replace || packer->world.conf.replace == CONF_OFF)
         return;
     replace->rates |= rates_changed;
-    replace->steps |= steps_changed;
+    if (steps_changed)
+        note_steps(replace);
     check_regret(packer, &rules);
     if (replace->watch.id) /* the last move is not judged yet */
         return;
-    if (replace->steps) { /* which is no noise: nothing has to be seen twice */
+    changed = is_due(packer);
+    if (changed && replace->steps) { /* which is no noise: nothing has to be seen twice */
         rules.agreements = 1;
         candidate_drop(&replace->candidate);
     }
-    changed = is_due(replace);
     if (changed) {
         replace->rates = replace->steps = replace->learnt = false;
         replace->decided_s = clock_s();
@@ -548,6 +573,15 @@ static void close_replace(const struct packer *packer)
     replace_close(packer->state->replace);
 }
 
+static double steps_due(const struct packer *packer)
+{
+    const struct replace *replace = packer->state->replace;
+
+    if (!replace || packer->world.conf.replace == CONF_OFF || !replace->steps || replace->watch.id)
+        return -1;
+    return fmax(0, steps_due_s(packer) - clock_s());
+}
+
 static void consider_turn(const struct packer *packer, struct turn *turn)
 {
     if (turn->learnt)
@@ -560,4 +594,5 @@ const struct stage replace_stage = {
     .open = open_replace,
     .close = close_replace,
     .turn = consider_turn,
+    .due = steps_due,
 };

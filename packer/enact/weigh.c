@@ -268,7 +268,7 @@ int weigh_decide(const struct scene *now, const struct scene *next, const struct
     if (place_decide(next, terms, err) < 0)
         return -1;
     weigh(now, next, terms->fresh, weighed);
-    if (!terms->others_stay && !now->as_if && place_policy(now) == WIRE_POLICY_CONTEND)
+    if (!terms->fresh && !now->as_if && place_policy(now) == WIRE_POLICY_CONTEND)
         consider_home(now, next, terms, weighed);
     return 0;
 }

@@ -20,7 +20,8 @@ struct weighed {
     double worth;  /* the speed at which it still pays, of that before; 1 by work */
 };
 
-/* Weighs two permutations of the same pool. `fresh`: the step that has just come; NULL: none. */
+/* Weighs two permutations of the same pool by the forecast, which is up to date. `fresh`: the step
+ * that has just come; NULL: none. */
 void weigh(const struct scene *now, const struct scene *next, const struct step *fresh,
            struct weighed *weighed);
 

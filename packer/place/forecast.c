@@ -40,6 +40,7 @@ struct forecast {
     size_t of_program[PROGRAMS_MAX]; /* the slot that was studied of it last; 0: none */
     uint64_t born[PROGRAMS_MAX];     /* of the program that has the number (programs.h); 0: none */
     bool known;                      /* anything is, of a step at work */
+    bool ready;                      /* slowdowns can be told, as of the last update */
     bool observed;                   /* there is any evidence */
     bool unsettled;                  /* the evidence has more to do */
 };
@@ -419,7 +420,10 @@ bool forecast_update(const struct packer *packer)
     const struct app *average;
     struct step *step;
 
-    if (!forecast || take_machine(forecast, packer) < 0)
+    if (!forecast)
+        return false;
+    forecast->ready = false;
+    if (take_machine(forecast, packer) < 0)
         return false;
     for (size_t i = 0; i < forecast->n; i++)
         forecast->slot[i]->users = 0;
@@ -429,7 +433,13 @@ bool forecast_update(const struct packer *packer)
         find_slot(forecast, step, average);
     else
         step->slot = FORECAST_IDLE;
-    return average && forecast->known;
+    forecast->ready = average && forecast->known;
+    return forecast->ready;
+}
+
+bool forecast_known(const struct packer *packer)
+{
+    return packer->state->forecast && packer->state->forecast->ready;
 }
 
 /* ---- slots to ask about ---- */

@@ -30,6 +30,9 @@ void forecast_close(struct forecast *forecast); /* NULL is fine */
  * memory, and where nothing is known of any step. */
 bool forecast_update(const struct packer *packer);
 
+/* Returns what the last forecast_update did. */
+bool forecast_known(const struct packer *packer);
+
 /* Takes in what was measured of steps beside each other (packer->steps->pairs), up to date as of
  * the last update. Returns whether there was anything. */
 bool forecast_learn(const struct packer *packer);

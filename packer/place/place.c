@@ -118,7 +118,6 @@ static void compare_edp(const struct scene *cluster, const struct scene *spread,
     edp->choice = PLACE_CLUSTERED;
     if (!source)
         return;
-    forecast_update(cluster->packer);
     edp->cluster = forecast_edp(cluster);
     edp->spread = forecast_edp(spread);
     if (isnan(edp->cluster) || isnan(edp->spread)) {
@@ -172,9 +171,8 @@ static enum wire_policy wanted(const struct scene *scene)
 enum wire_policy place_policy(const struct scene *scene)
 {
     enum wire_policy policy = wanted(scene);
-    bool known = forecast_update(scene->packer);
 
-    return search_can(policy) && !known ? WIRE_POLICY_DI : policy;
+    return search_can(policy) && !forecast_known(scene->packer) ? WIRE_POLICY_DI : policy;
 }
 
 /* Puts everybody where a search finds a better place. */
@@ -219,6 +217,7 @@ int place_decide(const struct scene *scene, const struct place_terms *terms,
     struct units units;
     int rc;
 
+    forecast_update(scene->packer);
     if (units_collect(scene, &units) < 0)
         return berth_error_set(err, "place: out of memory");
     rc = decide_units(scene, terms, &units, &edp, &by, err);

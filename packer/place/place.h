@@ -32,12 +32,12 @@ struct place_terms {
  * clustered beside the others, which DI spreads; or, where the power of the packages is known and
  * that has the smaller predicted energy-delay product for the node's steps, all are spread by DI.
  * While somebody is to be isolated (isolation.h) DI is DI's prioritised mode. Fills in which policy
- * has decided, the rank and the energy-delay products of the steps that the decision is for. 0, or
- * -1 and err with the pool unchanged. */
+ * has decided, the rank and the energy-delay products of the steps that the decision is for. Brings
+ * the forecast up to date. 0, or -1 and err with the pool unchanged. */
 int place_decide(const struct scene *scene, const struct place_terms *terms,
                  struct berth_error *err);
 
-/* Returns the policy that decides about the scene's steps now; brings the forecast up to date. */
+/* Returns the policy that decides about the scene's steps now, as of the last forecast_update. */
 enum wire_policy place_policy(const struct scene *scene);
 
 /* Fills in what is predicted of each live step where it stands now: step->place.predicted, and

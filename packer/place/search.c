@@ -13,6 +13,8 @@
 /* Changes at a time while steps run, of up to three moves each: some 6 ms with 200 steps. What is
  * left to gain is for the next decision. */
 #define CHANGES_MAX 5
+/* And while the tasks of a step that has just come wait for its place. */
+#define LAUNCH_CHANGES_MAX 2
 
 bool search_can(enum wire_policy policy)
 {
@@ -100,6 +102,14 @@ static size_t moves_left(const struct place_terms *terms, size_t moved)
     return terms && terms->moves_max ? terms->moves_max - moved : 0;
 }
 
+/* Returns how many changes may be made; 0: any number. */
+static size_t changes_left(const struct place_terms *terms)
+{
+    if (!terms)
+        return 0;
+    return terms->fresh ? LAUNCH_CHANGES_MAX : CHANGES_MAX;
+}
+
 /* Improves where the parts stand. *moved is how many have moved before, and then. */
 static int improve(struct search *search, size_t *moved)
 {
@@ -119,7 +129,7 @@ static int improve(struct search *search, size_t *moved)
                                .focus = terms && terms->fresh ? search->focus : NULL,
                                .horizon = terms ? fmax(terms->horizon_s, HORIZON_LEAST) : 1,
                                .moves_max = moves_left(terms, *moved),
-                               .changes_max = terms && !terms->fresh ? CHANGES_MAX : 0,
+                               .changes_max = changes_left(terms),
                                .pair = search_pair,
                                .asks = search->asks,
                                .minds = search->minds,

@@ -141,6 +141,7 @@ static void open_packer(struct fixture *f)
     f->packer.state->size->patience_s = f->packer.state->size->together_s =
         60; /* a slow machine is no failure */
     f->packer.world.turn_s = 60;
+    f->packer.world.quiet_s = 0;
     f->packer.world.end_patience_s = 0;
 }
 

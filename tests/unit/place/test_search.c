@@ -412,10 +412,12 @@ static void test_who_decides(void **state)
     struct step *a = put(f, 1, "0", 10, 10), *b = put(f, 2, "1", 100, 10);
 
     a->place.policy_asked = b->place.policy_asked = WIRE_POLICY_PAIN;
+    forecast_update(&f->packer);
     assert_int_equal(place_policy(&scene), WIRE_POLICY_PAIN);
     b->place.policy_asked = WIRE_POLICY_SDC;
     assert_int_equal(place_policy(&scene), WIRE_POLICY_CONTEND);
     a->profile.known = b->profile.known = false;
+    forecast_update(&f->packer);
     assert_int_equal(place_policy(&scene), WIRE_POLICY_DI);
 }
 
