@@ -175,7 +175,7 @@ SlurmctldPort=${ports[0]}
 SlurmdPort=${ports[1]}
 SlurmUser=root
 SlurmdUser=root
-AuthInfo=socket=$CLUSTER/run/munge.socket,cred_expire=5
+AuthInfo=socket=$CLUSTER/run/munge.socket,cred_expire=$((5 * CLUSTER_PATIENCE))
 StateSaveLocation=$CLUSTER/state
 SlurmdSpoolDir=$CLUSTER/spool
 SlurmctldPidFile=$CLUSTER/run/slurmctld.own.pid
