@@ -25,8 +25,9 @@ struct client {
     LIST_ENTRY(client) link;
     struct clients *all;
     struct bufferevent *bev;
-    struct event *turn;    /* to be taken */
-    struct event *overdue; /* the client has not said what it should have said */
+    struct event *turn;        /* to be taken; of users */
+    struct rounds_place place; /* among root's that wait for a turn */
+    struct event *overdue;     /* the client has not said what it should have said */
     uid_t uid;
     struct budget_account *account; /* NULL: root's */
     struct reply *reply;            /* under way; NULL: none is */
@@ -57,6 +58,7 @@ static void client_close(struct client *client)
         all->roots--;
     }
     LIST_REMOVE(client, link);
+    rounds_leave(&all->rounds, &client->place);
     reply_end(client->reply);
     reply_end(client->said);
     if (client->turn)
@@ -113,7 +115,7 @@ static void on_known(void *arg)
     go_on(client);
 }
 
-/* Does what the next request asks for. Returns false where there is none. */
+/* Reads the next request. Returns false where there is none. */
 static bool begin(struct client *client)
 {
     struct evbuffer *input = bufferevent_get_input(client->bev);
@@ -123,7 +125,7 @@ static bool begin(struct client *client)
     if (!line)
         return false;
     client->partial = false;
-    client->reply = reply_begin(client->all->packer, client->all->ops, client->uid, line, length);
+    client->reply = reply_open(client->all->packer, client->all->ops, client->uid, line, length);
     free(line);
     spend(client, 1, 0);
     if (!client->reply)
@@ -198,6 +200,20 @@ static void stop_where_full(struct client *client)
         bufferevent_disable(client->bev, EV_READ);
 }
 
+/* Has the client take a turn as soon as others let him. Root's requests are read before, so that it
+ * is known for whom they are. */
+static void line_up(struct client *client)
+{
+    struct clients *all = client->all;
+
+    if (client->account || !(client->reply || begin(client))) {
+        event_active(client->turn, EV_TIMEOUT, 1);
+        return;
+    }
+    rounds_join(&all->rounds, &client->place, client, reply_is_for(client->reply));
+    event_active(all->round, EV_TIMEOUT, 1);
+}
+
 /* Sees to it that what is to be done next is done when its time has come. */
 static void go_on(struct client *client)
 {
@@ -223,22 +239,38 @@ static void go_on(struct client *client)
     if (in_s > 0)
         event_add(client->turn, &in);
     else if (busy)
-        event_active(client->turn, EV_TIMEOUT, 1);
+        line_up(client);
     if (!busy)
         listen_to(client);
 }
 
-static void on_turn(evutil_socket_t fd, short what, void *arg)
+static void serve_turn(struct client *client)
 {
-    struct client *client = arg;
-
-    (void)fd, (void)what;
     if (!client->later && client->unsent < OUTPUT_MAX && wait_s(client) <= 0) {
         take_turn(client);
         if (!client->finished)
             bufferevent_enable(client->bev, EV_READ);
     }
     go_on(client);
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    serve_turn(arg);
+}
+
+/* One of root's is served, and the next one then. */
+static void on_round(evutil_socket_t fd, short what, void *arg)
+{
+    struct clients *all = arg;
+    struct client *client = rounds_next(&all->rounds);
+
+    (void)fd, (void)what;
+    if (client)
+        serve_turn(client);
+    if (!TAILQ_EMPTY(&all->rounds.waiting))
+        event_active(all->round, EV_TIMEOUT, 1);
 }
 
 static void on_overdue(evutil_socket_t fd, short what, void *arg)
@@ -392,17 +424,26 @@ void client_open(struct clients *clients, int fd)
     refuse(clients, fd, uid, "out of memory");
 }
 
-void clients_init(struct clients *clients, struct event_base *base, const struct packer *packer,
-                  const struct request_op *ops)
+int clients_init(struct clients *clients, struct event_base *base, const struct packer *packer,
+                 const struct request_op *ops)
 {
     *clients = (struct clients){
         .base = base, .packer = packer, .ops = ops, .patience = {.tv_sec = PATIENCE_S}};
     LIST_INIT(&clients->list);
+    rounds_init(&clients->rounds);
     budget_init(&clients->budget, clock_s());
+    clients->round = evtimer_new(base, on_round, clients);
+    if (!clients->round)
+        return -1;
+    event_priority_set(clients->round, PRIORITY_ROOT);
+    return 0;
 }
 
 void clients_close(struct clients *clients)
 {
     while (!LIST_EMPTY(&clients->list))
         client_close(LIST_FIRST(&clients->list));
+    if (clients->round)
+        event_free(clients->round);
+    clients->round = NULL;
 }

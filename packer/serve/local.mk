@@ -4,4 +4,5 @@ libpacker_la_SOURCES += \
 	packer/serve/client.c packer/serve/client.h \
 	packer/serve/listen.c packer/serve/listen.h \
 	packer/serve/reply.c packer/serve/reply.h \
+	packer/serve/rounds.c packer/serve/rounds.h \
 	packer/serve/server.c packer/serve/server.h

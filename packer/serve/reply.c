@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "packer/base/json.h"
+#include "packer/steps/registry.h"
 #include "packer/wire/wire.h"
 
 static const struct request_op *op_of(const struct reply *reply)
@@ -21,8 +22,8 @@ static int act(struct reply *reply)
     return op->act ? op->act(reply, &reply->err) : 0;
 }
 
-struct reply *reply_begin(const struct packer *packer, const struct request_op *ops, uid_t uid,
-                          const char *line, size_t length)
+struct reply *reply_open(const struct packer *packer, const struct request_op *ops, uid_t uid,
+                         const char *line, size_t length)
 {
     struct reply *reply = calloc(1, sizeof(*reply));
 
@@ -32,8 +33,21 @@ struct reply *reply_begin(const struct packer *packer, const struct request_op *
     reply->ops = ops;
     reply->uid = uid;
     reply->decoded = wire_request_decode(line, length, &reply->request, &reply->err) == 0;
-    reply->failed = !reply->decoded || act(reply) < 0;
     return reply;
+}
+
+uid_t reply_is_for(const struct reply *reply)
+{
+    const struct wire_request *request = &reply->request;
+    const struct step *step = NULL;
+
+    if (!reply->decoded || reply->uid != 0)
+        return reply->uid;
+    if (request->op == WIRE_OP_REGISTER)
+        return request->reg.uid;
+    if (request->op == WIRE_OP_END)
+        step = registry_find(reply->packer->steps, request->end.id);
+    return step ? step->request.uid : reply->uid;
 }
 
 /* Lets go of what the operation keeps. */
@@ -136,10 +150,19 @@ void reply_give_up(struct reply *reply)
                                  "many others ask; try again");
 }
 
+static void begin(struct reply *reply)
+{
+    reply->begun = true;
+    reply->failed = !reply->decoded || act(reply) < 0;
+}
+
 enum reply_next reply_next(struct reply *reply, struct evbuffer *out)
 {
-    const struct request_op *op = reply->failed ? NULL : op_of(reply);
+    const struct request_op *op;
 
+    if (!reply->begun)
+        begin(reply);
+    op = reply->failed ? NULL : op_of(reply);
     if (!op)
         say_error(out, reply->err.text);
     else if (op->text)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* reply - the answer to one request, said line by line as the client reads it (berth-protocol(7)).
  *
- * The request is done when the reply begins; an answer of several lines is found out as it is said,
- * so that no answer takes the event loop for long, or memory for what nobody reads. What has to
- * wait for a disk or a server is found out by a thread: such a reply is said later. */
+ * The request is done when the first line is asked for; an answer of several lines is found out as
+ * it is said, so that no answer takes the event loop for long, or memory for what nobody reads.
+ * What has to wait for a disk or a server is found out by a thread: such a reply is said later. */
 #ifndef BERTH_SERVE_REPLY_H
 #define BERTH_SERVE_REPLY_H
 
@@ -47,6 +47,7 @@ struct reply {
     uid_t uid;                    /* who asks */
     struct wire_request request;
     bool decoded; /* request is to be cleared */
+    bool begun;   /* it was done, or has failed */
     bool failed;  /* the answer is the error: */
     struct berth_error err;
     struct wire_answer answer; /* to a registration */
@@ -58,10 +59,14 @@ struct reply {
     void *wake_arg;
 };
 
-/* Does what the line asks for, by the table ops[WIRE_OPS]. Returns the answer, for the caller to
+/* Reads what the line asks for, by the table ops[WIRE_OPS]. Returns the answer, for the caller to
  * end, or NULL: no memory. */
-struct reply *reply_begin(const struct packer *packer, const struct request_op *ops, uid_t uid,
-                          const char *line, size_t length);
+struct reply *reply_open(const struct packer *packer, const struct request_op *ops, uid_t uid,
+                         const char *line, size_t length);
+
+/* Returns the user whose step the request is about, where root says that it has come or gone; else
+ * who asks. */
+uid_t reply_is_for(const struct reply *reply);
 
 enum reply_next {
     REPLY_OVER, /* that was the last line */
@@ -69,7 +74,7 @@ enum reply_next {
     REPLY_LATER, /* nothing was added: reply_wake() says when to ask again */
 };
 
-/* Adds the answer's next line to the buffer. */
+/* Adds the answer's next line to the buffer; before the first one, does what was asked. */
 enum reply_next reply_next(struct reply *reply, struct evbuffer *out);
 
 /* Says that an answer that was not known is known now. */

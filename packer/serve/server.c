@@ -67,7 +67,10 @@ int server_open(struct server **out, struct event_base *base, const struct packe
 
     if (!server)
         return berth_no_memory(err);
-    clients_init(&server->clients, base, packer, ops);
+    if (clients_init(&server->clients, base, packer, ops) < 0) {
+        free(server);
+        return berth_no_memory(err);
+    }
     if (listen_at(server, packer->world.conf.socket, err) == 0) {
         *out = server;
         return 0;

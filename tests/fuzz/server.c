@@ -277,7 +277,8 @@ static void one(const uint8_t *data, size_t size)
     if (!stand.f)
         open_stand();
     stand.root = stand.root_raw = false;
-    clients_init(&stand.clients, stand.base, &stand.f->packer, request_ops);
+    if (clients_init(&stand.clients, stand.base, &stand.f->packer, request_ops) < 0)
+        abort();
     for (size_t i = 0; i < CLIENTS; i++)
         stand.peer[i].fd = -1;
     for (unsigned i = 0; i < OPERATIONS && size >= 2; i++) {

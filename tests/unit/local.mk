@@ -275,6 +275,7 @@ unit_programs = \
 	tests/unit/serve/test_budget \
 	tests/unit/serve/test_client \
 	tests/unit/serve/test_listen \
+	tests/unit/serve/test_rounds \
 	tests/unit/serve/test_server \
 	tests/unit/settle/test_comment \
 	tests/unit/settle/test_figures \

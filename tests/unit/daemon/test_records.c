@@ -29,7 +29,7 @@ static const char *answer(struct fixture *f, uid_t uid, const char *question)
 {
     static char text[1 << 20];
     struct evbuffer *out = evbuffer_new();
-    struct reply *reply = reply_begin(&f->packer, request_ops, uid, question, strlen(question));
+    struct reply *reply = reply_open(&f->packer, request_ops, uid, question, strlen(question));
     ssize_t length;
 
     while (reply_next(reply, out) == REPLY_LATER)
@@ -188,7 +188,7 @@ static void test_none(void **state)
     struct fixture *f = fixture_open(TWO_BY_TWO);
     const char *line = ASK("");
     struct evbuffer *out = evbuffer_new();
-    struct reply *reply = reply_begin(&f->packer, request_ops, ALICE, line, strlen(line));
+    struct reply *reply = reply_open(&f->packer, request_ops, ALICE, line, strlen(line));
     char *said;
 
     (void)state;

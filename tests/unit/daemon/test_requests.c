@@ -14,7 +14,7 @@ static const char *explained(struct fixture *f, const char *question)
 {
     static char ids[256];
     struct evbuffer *out = evbuffer_new();
-    struct reply *reply = reply_begin(&f->packer, request_ops, 0, question, strlen(question));
+    struct reply *reply = reply_open(&f->packer, request_ops, 0, question, strlen(question));
     char *line;
 
     ids[0] = '\0';

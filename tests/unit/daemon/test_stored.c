@@ -31,7 +31,7 @@ static const char *answer_now(struct fixture *f, uid_t uid, const char *question
 {
     static char text[1 << 20];
     struct evbuffer *out = evbuffer_new();
-    struct reply *reply = reply_begin(&f->packer, request_ops, uid, question, strlen(question));
+    struct reply *reply = reply_open(&f->packer, request_ops, uid, question, strlen(question));
     ssize_t length;
 
     while (reply_next(reply, out))

@@ -39,7 +39,7 @@ static int start(void **state)
 
     stand->f = fixture_open(TWO_BY_TWO);
     stand->base = server_loop();
-    clients_init(&stand->clients, stand->base, &stand->f->packer, request_ops);
+    assert_int_equal(clients_init(&stand->clients, stand->base, &stand->f->packer, request_ops), 0);
     stand->clients.patience.tv_sec = 600; /* the machine may be slow */
     *state = stand;
     return 0;
@@ -182,6 +182,41 @@ static void test_root_first(void **state)
     for (size_t i = 0; i < BUDGET_CONNECTIONS; i++)
         answers += hear_some(alice[i], LAST);
     assert_int_equal(answers, 0);
+}
+
+/* A slurmstepd says that a step of that user has come. */
+static int launch_for(struct stand *stand, uid_t uid, uint32_t job)
+{
+    struct wire_request request = {.op = WIRE_OP_REGISTER,
+                                   .reg = fixture_request(job, 0, "0-3", "0-3", 1, NULL)};
+    int fd = connect_as(stand, 0);
+    char *line;
+
+    request.reg.uid = uid;
+    line = wire_request_encode(&request);
+    say(fd, line);
+    free(line);
+    wire_request_clear(&request);
+    return fd;
+}
+
+/* Bob's one launch comes after many of Alice's, and waits for a few of them: those that were
+ * answered before it was read. */
+static void test_launches_in_rounds(void **state)
+{
+    struct stand *stand = *state;
+    int alice[32], bob, answers = 0;
+
+    for (uint32_t i = 0; i < 32; i++)
+        alice[i] = launch_for(stand, ALICE, 1 + i);
+    bob = launch_for(stand, BOB, 100);
+    turn_until_heard(stand, bob);
+    for (size_t i = 0; i < 32; i++)
+        answers += hear_some(alice[i], "\n");
+    assert_in_range(answers, 1, 8);
+    for (size_t i = 0; i < 32; i++)
+        if (!registry_find(stand->f->packer.steps, (struct wire_step_id){1 + (uint32_t)i, 0}))
+            hear_until(stand, alice[i], "\n", 1);
 }
 
 /* One user's backlog does not stand before another's question. */
@@ -599,6 +634,7 @@ int main(void)
         test(test_later_never),
         test(test_later_is_paid),
         test(test_root_first),
+        test(test_launches_in_rounds),
         test(test_turns),
         test(test_waits),
         test(test_nobody_reads),
