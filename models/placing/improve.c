@@ -29,6 +29,7 @@ struct search {
     const struct improve *problem;
     struct guess guess;
     size_t *start;                           /* [n] where the units stood at first */
+    size_t tries;                            /* the most that there may be of the first, */
     size_t nbest, nring;                     /* how many there are of: */
     struct guess_change best[IMPROVE_TRIES]; /* candidates by descending value */
     struct ring ring[RINGS];                 /* the same */
@@ -78,7 +79,7 @@ static void keep(struct search *search, const struct guess_change *change)
     for (size_t j = 0; j < search->nbest; j++)
         if (alike(search, &list[j], change))
             return;
-    search->nbest += search->nbest < IMPROVE_TRIES;
+    search->nbest += search->nbest < search->tries;
     for (i = search->nbest - 1; i > 0 && list[i - 1].value < change->value; i--)
         list[i] = list[i - 1];
     list[i] = *change;
@@ -88,7 +89,7 @@ static void keep(struct search *search, const struct guess_change *change)
 static bool is_good(const struct search *search, double value)
 {
     return value > -INFINITY &&
-           (search->nbest < IMPROVE_TRIES || value > search->best[IMPROVE_TRIES - 1].value);
+           (search->nbest < search->tries || value > search->best[search->tries - 1].value);
 }
 
 static void keep_ring(struct search *search, double value, size_t u, size_t v)
@@ -373,7 +374,7 @@ static bool make_best(struct search *search)
         struct guess_change *change = &search->best[i];
         double its_gain, its_price = 0;
 
-        if (best && search->nbest == IMPROVE_TRIES && change->value < most)
+        if (best && search->nbest == search->tries && change->value < most)
             break; /* there are many, and the rest is guessed to be worse than what was found */
         for (size_t j = 0; j < change->n; j++)
             its_price += guess_price(&search->guess, change->move[j].unit, change->move[j].to);
@@ -409,6 +410,7 @@ int improve_solve(const struct improve *problem, size_t *cache_of, struct improv
         rc = -1;
     if (rc == 0) {
         search->problem = problem;
+        search->tries = problem->tries ? problem->tries : IMPROVE_TRIES;
         search->start = cache_of;
         for (size_t changes = 0; changes < changes_of(problem); changes++) {
             collect(search);

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define IMPROVE_TRIES 16 /* candidates that are judged before the best of them is made */
+#define IMPROVE_TRIES 16
 
 struct improve {
     size_t n;            /* units: each stands on one cache */
@@ -33,6 +33,8 @@ struct improve {
     double horizon;       /* what it is worth to lose 1 less, in the unit of price; >= 0 */
     size_t moves_max;     /* units that may end elsewhere than they began; 0: all may */
     size_t changes_max;   /* made one after the other; 0: as many as pay */
+    size_t tries;         /* candidates that are judged before the best of them is made, at most
+                             IMPROVE_TRIES; 0: these */
 
     /* The guess: what two units lose together beside each other on one cache, >= 0, the same for
      * (a, b) and (b, a). */

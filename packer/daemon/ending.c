@@ -8,7 +8,7 @@ void step_over(const struct packer *packer, struct step *step, const struct wire
 {
     struct wire_step_id id = step->request.id;
 
-    packer->steps->changed = true;
+    registry_note_change(packer->steps);
     step_ends(step, end);
     stages_end(packer, step, end);
     registry_end(packer->steps, step);

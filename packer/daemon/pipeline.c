@@ -98,7 +98,7 @@ void pipeline_start(const struct packer *packer, struct wire_register *request,
         return;
     }
     packer->state->tally->registrations++;
-    packer->steps->changed = true;
+    registry_note_change(packer->steps);
     /* Registered twice, or requeued under the same id before its end was heard of: */
     forget(packer, id);
     step = add_step(packer, request, &err);

@@ -3,6 +3,7 @@
  * is a row here, and a file (CONTRIBUTING.md). */
 #include "packer/daemon/stages.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "packer/base/clock.h"
@@ -205,8 +206,10 @@ void stages_undo(const struct packer *packer, struct step *step)
 
 static double next_due(const struct packer *packer)
 {
-    double in_s = -1, resting_s = -1;
+    double in_s = registry_change_due(packer->steps, packer->world.quiet_s), resting_s = -1;
 
+    if (in_s >= 0)
+        in_s = fmax(0, in_s - clock_s());
     for (size_t i = 0; i < ROWS; i++) {
         double *sooner_s = table[i]->rests ? &resting_s : &in_s;
 
@@ -218,10 +221,11 @@ static double next_due(const struct packer *packer)
 
 double stages_turn(const struct packer *packer)
 {
-    struct turn turn = {.steps_changed = packer->steps->changed};
-    double began_s = clock_s();
+    double began_s = clock_s(), due_s = registry_change_due(packer->steps, packer->world.quiet_s);
+    struct turn turn = {.steps_changed = due_s >= 0 && began_s >= due_s};
 
-    packer->steps->changed = false;
+    if (turn.steps_changed)
+        packer->steps->changed = false;
     for (size_t i = 0; i < ROWS; i++) {
         if (table[i]->unhurried && clock_s() - began_s > packer->world.turn_s)
             return 0; /* requests first */

@@ -11,13 +11,15 @@
 #include "packer/steps/program.h"
 #include "packer/steps/stand.h"
 
-/* Makes the permutation true; what is predicted of the steps is of where they stand then. */
+/* Makes the permutation true; what is predicted of the steps is of where they stand then. While it
+ * is still to be decided what steps that have come or gone mean for others, the prediction waits
+ * for that (predict_stage). */
 static long changed(const struct packer *packer, struct pool *next, const struct step *fresh,
                     unsigned flags, struct berth_error *err)
 {
     long failed = enact_change(packer, next, fresh, flags, err);
 
-    if (failed >= 0)
+    if (failed >= 0 && !packer->steps->changed)
         place_predict(packer);
     return failed;
 }

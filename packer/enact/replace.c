@@ -50,10 +50,9 @@ struct replace {
     struct dio dio;
     struct watch watch;
     struct candidate candidate;
-    bool rates, steps;      /* have changed, since it was decided last */
-    bool learnt;            /* slowdowns were measured since then */
-    double decided_s;       /* when that was */
-    double first_s, last_s; /* when the first and the last of the steps that have changed did */
+    bool rates, steps; /* have changed, since it was decided last */
+    bool learnt;       /* slowdowns were measured since then */
+    double decided_s;  /* when that was */
 };
 
 struct replace *replace_open(void)
@@ -96,11 +95,6 @@ static struct dio_rules rules_of(const struct conf *conf)
                               .moves_per_minute = (unsigned)conf->replace_limit,
                               .regret = conf->regret,
                               .ban_s = (double)conf->regret_ms / 1000};
-}
-
-static bool same_pool(const struct pool *a, const struct pool *b)
-{
-    return a->cores == b->cores && memcmp(a->stand, b->stand, a->cores * sizeof(*a->stand)) == 0;
 }
 
 /* ---- explain ---- */
@@ -303,7 +297,7 @@ static void undo(const struct packer *packer)
     struct berth_error err;
     struct pool back;
 
-    if (!same_pool(packer->pool, &watch->after) || pool_copy(&back, &watch->before) < 0)
+    if (!pool_same(packer->pool, &watch->after) || pool_copy(&back, &watch->before) < 0)
         return;
     for (size_t i = 0; i < watch->n; i++) {
         struct step *step = registry_find(packer->steps, watch->step[i].id);
@@ -324,7 +318,7 @@ static void check_regret(const struct packer *packer, const struct dio_rules *ru
     int known = 0;
     size_t n = 0;
 
-    if (watch->id && !same_pool(packer->pool, &watch->after))
+    if (watch->id && !pool_same(packer->pool, &watch->after))
         watch_end(watch); /* steps have come or gone: it cannot be undone */
     if (!watch->id)
         return;
@@ -415,7 +409,7 @@ static bool weigh_again(const struct scene *now, const struct scene *next, doubl
 {
     const struct candidate *candidate = &now->packer->state->replace->candidate;
 
-    if (!candidate->kept || !same_pool(&candidate->from, now->pool))
+    if (!candidate->kept || !pool_same(&candidate->from, now->pool))
         return false;
     memcpy(next->pool->stand, candidate->to.stand,
            candidate->to.cores * sizeof(*candidate->to.stand));
@@ -444,7 +438,7 @@ static void decide(const struct packer *packer, const struct dio_rules *rules)
         return;
     if (!weigh_again(&now, &scene, rules->horizon_s, &weighed) &&
         (weigh_decide(&now, &scene, &terms, &weighed, &err) < 0 ||
-         same_pool(&next, packer->pool))) {
+         pool_same(&next, packer->pool))) {
         candidate_drop(&packer->state->replace->candidate);
         dio_content(dio);
         pool_free(&next);
@@ -482,7 +476,7 @@ static void decide_as_if(const struct packer *packer, const struct dio_rules *ru
     if (!as_if_sync(packer) || pool_copy(&next, packer->state->as_if) < 0)
         return;
     if (weigh_decide(&now, &scene, &terms, &weighed, &err) < 0 ||
-        same_pool(&next, packer->state->as_if)) {
+        pool_same(&next, packer->state->as_if)) {
         pool_free(&next);
         return;
     }
@@ -502,32 +496,11 @@ void replace_learnt(const struct packer *packer)
         packer->state->replace->learnt = true;
 }
 
-/* Steps come and go in bursts: one decision is for all of a burst, and no registration waits for
- * the decision that another one has caused. */
-static void note_steps(struct replace *replace)
-{
-    replace->last_s = clock_s();
-    if (!replace->steps)
-        replace->first_s = replace->last_s;
-    replace->steps = true;
-}
-
-/* Returns when it is decided for the steps that have come or gone. */
-static double steps_due_s(const struct packer *packer)
-{
-    const struct replace *replace = packer->state->replace;
-
-    return fmin(replace->last_s + packer->world.quiet_s, replace->first_s + REPLACE_BURST_S);
-}
-
 /* Whether anything has changed that a decision could turn on. */
-static bool is_due(const struct packer *packer)
+static bool is_due(const struct replace *replace)
 {
-    const struct replace *replace = packer->state->replace;
-    double now_s = clock_s();
-
-    return replace->rates || (replace->steps && now_s >= steps_due_s(packer)) ||
-           (replace->learnt && now_s - replace->decided_s >= REPLACE_LEARNT_S);
+    return replace->rates || replace->steps ||
+           (replace->learnt && clock_s() - replace->decided_s >= REPLACE_LEARNT_S);
 }
 
 void replace_turn(const struct packer *packer, bool rates_changed, bool steps_changed)
@@ -539,12 +512,11 @@ void replace_turn(const struct packer *packer, bool rates_changed, bool steps_ch
     if (!replace || packer->world.conf.replace == CONF_OFF)
         return;
     replace->rates |= rates_changed;
-    if (steps_changed)
-        note_steps(replace);
+    replace->steps |= steps_changed;
     check_regret(packer, &rules);
     if (replace->watch.id) /* the last move is not judged yet */
         return;
-    changed = is_due(packer);
+    changed = is_due(replace);
     if (changed && replace->steps) { /* which is no noise: nothing has to be seen twice */
         rules.agreements = 1;
         candidate_drop(&replace->candidate);
@@ -573,15 +545,6 @@ static void close_replace(const struct packer *packer)
     replace_close(packer->state->replace);
 }
 
-static double steps_due(const struct packer *packer)
-{
-    const struct replace *replace = packer->state->replace;
-
-    if (!replace || packer->world.conf.replace == CONF_OFF || !replace->steps || replace->watch.id)
-        return -1;
-    return fmax(0, steps_due_s(packer) - clock_s());
-}
-
 static void consider_turn(const struct packer *packer, struct turn *turn)
 {
     if (turn->learnt)
@@ -594,5 +557,4 @@ const struct stage replace_stage = {
     .open = open_replace,
     .close = close_replace,
     .turn = consider_turn,
-    .due = steps_due,
 };

@@ -21,10 +21,6 @@
  * changes. */
 #define REPLACE_LEARNT_S 60
 
-/* Steps have come or gone: it is decided when none has for a while (packer.h, quiet_s), and at the
- * latest when the first of them has waited this long. */
-#define REPLACE_BURST_S 1
-
 struct replace;
 
 /* NULL when out of memory. */
@@ -35,8 +31,7 @@ void replace_close(struct replace *replace); /* NULL is fine */
 void replace_learnt(const struct packer *packer);
 
 /* Considers whether running steps are to be moved, where since the last turn a step's rate has
- * changed, or steps have come or gone: that once for all that come and go together. What only rates
- * say has to be said twice in a row. */
+ * changed, or steps have come or gone. What only rates say has to be said twice in a row. */
 void replace_turn(const struct packer *packer, bool rates_changed, bool steps_changed);
 
 #endif

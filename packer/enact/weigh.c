@@ -248,7 +248,7 @@ static void consider_home(const struct scene *now, const struct scene *next,
     if (pool_copy(&home, now->pool) < 0)
         return;
     pool_reset(&home);
-    if (memcmp(home.stand, next->pool->stand, home.cores * sizeof(*home.stand)) != 0 &&
+    if (!pool_same(&home, next->pool) &&
         forecast_work(&at_home, NULL) > forecast_work(next, NULL)) {
         weigh(now, &at_home, terms->fresh, &its);
         if (!weighed->owed && value_of(&its, terms->horizon_s) > 0 &&
@@ -267,6 +267,10 @@ int weigh_decide(const struct scene *now, const struct scene *next, const struct
 {
     if (place_decide(next, terms, err) < 0)
         return -1;
+    if (terms->fresh && pool_same(now->pool, next->pool)) {
+        *weighed = (struct weighed){.worth = 1};
+        return 0;
+    }
     weigh(now, next, terms->fresh, weighed);
     if (!terms->fresh && !now->as_if && place_policy(now) == WIRE_POLICY_CONTEND)
         consider_home(now, next, terms, weighed);

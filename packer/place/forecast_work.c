@@ -6,6 +6,7 @@
 #include "packer/base/array.h"
 #include "packer/bill/node_power.h"
 #include "packer/place/forecast.h"
+#include "packer/place/place.h"
 #include "packer/place/threads.h"
 #include "packer/steps/stage.h"
 
@@ -327,9 +328,11 @@ void forecast_mean(const struct step *step, double now_s, double *placed, double
 
 /* ---- the stage ---- */
 
-/* For the ledger: what the steps suffer from now on. */
+/* And for the ledger: what the steps suffer from now on. */
 static void predict_turn(const struct packer *packer, struct turn *turn)
 {
+    if (turn->steps_changed)
+        place_predict(packer);
     if (packer->state->ledger && (turn->rates_changed || turn->steps_changed))
         forecast_slowdowns(packer);
 }

@@ -13,8 +13,9 @@
 /* Changes at a time while steps run, of up to three moves each: some 6 ms with 200 steps. What is
  * left to gain is for the next decision. */
 #define CHANGES_MAX 5
-/* And while the tasks of a step that has just come wait for its place. */
+/* And while the tasks of a step that has just come wait for its place, and the best of how many. */
 #define LAUNCH_CHANGES_MAX 2
+#define LAUNCH_TRIES 4
 
 bool search_can(enum wire_policy policy)
 {
@@ -32,6 +33,7 @@ static void search_clear(struct search *search)
     free(search->nodes);
     free(search->price);
     free(search->focus);
+    free(search->before);
     free(search->core);
     free(search->slowdown);
 }
@@ -52,11 +54,12 @@ static int search_init(struct search *search)
     search->nodes = calloc(caches, sizeof(*search->nodes));
     search->price = calloc(total * caches + 2 * total + caches, sizeof(*search->price));
     search->focus = calloc(total, sizeof(*search->focus));
+    search->before = calloc(caches, sizeof(*search->before));
     search->core = calloc(2 * cores, sizeof(*search->core));
     search->slowdown = calloc(2 * cores, sizeof(*search->slowdown));
     if (!search->part || !search->by_part || !search->cache_of || !search->of_step ||
-        !search->room || !search->nodes || !search->price || !search->focus || !search->core ||
-        !search->slowdown)
+        !search->room || !search->nodes || !search->price || !search->focus || !search->before ||
+        !search->core || !search->slowdown)
         return -1;
     search->cores = search->cache_of + total;
     search->kind = search->cores + total;
@@ -130,6 +133,7 @@ static int improve(struct search *search, size_t *moved)
                                .horizon = terms ? fmax(terms->horizon_s, HORIZON_LEAST) : 1,
                                .moves_max = moves_left(terms, *moved),
                                .changes_max = changes_left(terms),
+                               .tries = terms && terms->fresh ? LAUNCH_TRIES : 0,
                                .pair = search_pair,
                                .asks = search->asks,
                                .minds = search->minds,

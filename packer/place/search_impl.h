@@ -32,6 +32,12 @@ struct part {
     bool focus; /* of the unit that has come, whoever shares its cores */
 };
 
+/* What the cores on a cache lose. */
+struct search_cache {
+    double lost, gbps; /* their traffic */
+    bool known;
+};
+
 struct search {
     bool divides; /* tasks may be divided over caches, in what is left to find */
     const struct scene *scene;
@@ -40,24 +46,25 @@ struct search {
     enum wire_policy policy;
     struct opinion *opinion;
     size_t n, caches, fixed;
-    struct part *part;          /* [n] */
-    size_t *by_part;            /* [units->total] indices into units->from */
-    size_t *cache_of;           /* [n] */
-    size_t *cores, *kind;       /* [n] as improve wants them */
-    size_t slots, *of_step;     /* [slots] scratch: a step's first part of one core, hashed */
-    size_t *room, *domain;      /* [caches] */
-    struct cpus *nodes;         /* [caches] memory nodes */
-    double *price;              /* [n * caches] */
-    double *asks, *minds;       /* [n] */
-    bool *focus;                /* [n] */
-    struct forecast_core *core; /* [cores in use] scratch; the first `fixed` do not move */
-    double *slowdown;           /* [cores in use] scratch */
-    double scale;               /* of scores: lost work each */
-    size_t in_use;              /* cores of all at work */
-    double *fixed_asks;         /* [caches] by domain: traffic of who does not move */
-    size_t calls;               /* of lost_of: improve.h asks for before and after in turn */
-    size_t *before_at;          /* [n] the standing that before_lost is of */
-    double before_lost;
+    struct part *part;           /* [n] */
+    size_t *by_part;             /* [units->total] indices into units->from */
+    size_t *cache_of;            /* [n] */
+    size_t *cores, *kind;        /* [n] as improve wants them */
+    size_t slots, *of_step;      /* [slots] scratch: a step's first part of one core, hashed */
+    size_t *room, *domain;       /* [caches] */
+    struct cpus *nodes;          /* [caches] memory nodes */
+    double *price;               /* [n * caches] */
+    double *asks, *minds;        /* [n] */
+    bool *focus;                 /* [n] */
+    struct forecast_core *core;  /* [cores in use] scratch; the first `fixed` do not move */
+    double *slowdown;            /* [cores in use] scratch */
+    double scale;                /* of scores: lost work each */
+    size_t in_use;               /* cores of all at work */
+    double *fixed_asks;          /* [caches] by domain: traffic of who does not move */
+    size_t calls;                /* of lost_of: improve.h asks for before and after in turn */
+    size_t *before_at;           /* [n] the standing that the next two are of */
+    double before_lost;          /* by the whole node; NAN not known */
+    struct search_cache *before; /* [caches] */
     bool before_known;
 };
 

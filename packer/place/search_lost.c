@@ -133,19 +133,6 @@ static double lost_on_node(struct search *search, const size_t *cache_of)
     return lost;
 }
 
-/* The same for the standing before a change, which is asked for again and again. */
-static double lost_before(struct search *search, const size_t *cache_of)
-{
-    size_t size = search->n * sizeof(*cache_of);
-
-    if (!search->before_known || memcmp(cache_of, search->before_at, size) != 0) {
-        search->before_lost = lost_on_node(search, cache_of);
-        search->before_known = true;
-        memcpy(search->before_at, cache_of, size);
-    }
-    return search->before_lost;
-}
-
 /* Returns what is asked of a domain by who is not on the cache. */
 static double asked_beside(const struct search *search, const size_t *cache_of, size_t domain,
                            size_t cache)
@@ -183,28 +170,71 @@ static int predict_cache(struct search *search, const size_t *cache_of, size_t c
                           *parts + *fixed, search->core + begin, search->slowdown, gbps);
 }
 
+/* Returns what a cache's cores lose, and what traffic they put on its memory node; nothing of both
+ * where that cannot be told. */
+static struct search_cache lost_on_cache(struct search *search, const size_t *cache_of,
+                                         size_t cache)
+{
+    struct search_cache it = {.known = true};
+    size_t parts, fixed;
+
+    if (predict_cache(search, cache_of, cache, &parts, &fixed, &it.gbps) < 0)
+        return (struct search_cache){.known = true};
+    it.lost = lost_by(search, cache_of, cache, search->slowdown);
+    for (size_t j = 0; j < fixed; j++)
+        it.lost += 1 - 1 / (1 + search->slowdown[parts + j]);
+    return it;
+}
+
+/* Is that the standing before a change, which is asked for again and again? Forgets what was known
+ * of another one that was. */
+static bool is_before(struct search *search, const size_t *cache_of)
+{
+    size_t size = search->n * sizeof(*cache_of);
+
+    if (search->calls++ % 2)
+        return false;
+    if (search->before_known && memcmp(cache_of, search->before_at, size) == 0)
+        return true;
+    memcpy(search->before_at, cache_of, size);
+    memset(search->before, 0, search->caches * sizeof(*search->before));
+    search->before_lost = NAN;
+    return search->before_known = true;
+}
+
 /* What the touched caches lose, and what others lose by the traffic that these put on their memory
  * nodes: in straight lines. */
 static double lost_on_caches(struct search *search, const size_t *cache_of, const size_t *touched,
                              size_t n)
 {
+    bool before = is_before(search, cache_of);
     double lost = 0;
 
     for (size_t i = 0; i < n; i++) {
-        size_t domain = search->domain[touched[i]], parts, fixed;
-        double gbps, minds = 0;
+        struct search_cache *kept = &search->before[touched[i]];
+        struct search_cache it =
+            before && kept->known ? *kept : lost_on_cache(search, cache_of, touched[i]);
+        size_t domain = search->domain[touched[i]];
+        double minds = 0;
 
-        if (predict_cache(search, cache_of, touched[i], &parts, &fixed, &gbps) < 0)
-            continue;
-        lost += lost_by(search, cache_of, touched[i], search->slowdown);
-        for (size_t j = 0; j < fixed; j++)
-            lost += 1 - 1 / (1 + search->slowdown[parts + j]);
+        if (before)
+            *kept = it;
         for (size_t p = 0; p < search->n; p++)
             if (search->domain[cache_of[p]] == domain && !is_touched(touched, n, cache_of[p]))
                 minds += search->minds[p];
-        lost += minds * gbps;
+        lost += it.lost + minds * it.gbps;
     }
     return lost;
+}
+
+/* What the whole node loses: of the standing before a change it is found once. */
+static double lost_now_or_before(struct search *search, const size_t *cache_of)
+{
+    if (!is_before(search, cache_of))
+        return lost_on_node(search, cache_of);
+    if (isnan(search->before_lost))
+        search->before_lost = lost_on_node(search, cache_of);
+    return search->before_lost;
 }
 
 /* What comes to the scores of the other policies: bounds that are not kept on the touched caches,
@@ -256,7 +286,7 @@ double search_lost(const size_t *cache_of, const size_t *touched, size_t n, void
         lost = scores_on_caches(search, cache_of, touched, n) +
                broken_bounds(search, cache_of, touched, n);
     else if (search->in_use <= WHOLE_NODE)
-        lost = search->calls++ % 2 ? lost_on_node(search, cache_of) : lost_before(search, cache_of);
+        lost = lost_now_or_before(search, cache_of);
     else
         lost = lost_on_caches(search, cache_of, touched, n);
     for (size_t i = 0; i < n && units_isolate(search->units); i++)
@@ -357,6 +387,23 @@ static double lost_alone(const struct search *search, size_t slot, double others
     return 1 - 1 / (1 + slowdown);
 }
 
+/* Returns what a core of the part loses for each unit of traffic more on its memory node, of which
+ * there is so much; what was found of a part of the same slot there is said of this one, too. */
+static double minds_of(const struct search *search, size_t p, double all_gbps)
+{
+    const struct part *part = search->part;
+    double others = all_gbps - search->asks[p], more = others + 0.05 * all_gbps;
+    size_t domain = search->domain[search->cache_of[p]];
+
+    for (size_t q = 0; q < p; q++)
+        if (part[q].slot == part[p].slot && search->domain[search->cache_of[q]] == domain)
+            return search->minds[q] / (double)part[q].cores;
+    if (!(more > others) || part[p].slot == FORECAST_IDLE)
+        return 0;
+    return (lost_alone(search, part[p].slot, more) - lost_alone(search, part[p].slot, others)) /
+           (more - others);
+}
+
 /* Finds what each part asks of its memory node as things are, and what it loses for each unit more
  * that others ask. */
 static void take_traffic(struct search *search)
@@ -380,16 +427,9 @@ static void take_traffic(struct search *search)
                 search->cache_of[p] == search->core[i].cache)
                 search->asks[p] = asks * (double)search->part[p].cores;
     }
-    for (size_t p = 0; p < search->n; p++) {
-        double others = sum[search->domain[search->cache_of[p]]] - search->asks[p];
-        double more = others + 0.05 * (others + search->asks[p]);
-        size_t slot = search->part[p].slot;
-
-        if (more > others && slot != FORECAST_IDLE)
-            search->minds[p] = (double)search->part[p].cores *
-                               (lost_alone(search, slot, more) - lost_alone(search, slot, others)) /
-                               (more - others);
-    }
+    for (size_t p = 0; p < search->n; p++)
+        search->minds[p] = (double)search->part[p].cores *
+                           minds_of(search, p, sum[search->domain[search->cache_of[p]]]);
 }
 
 int search_judge(struct search *search)

@@ -29,7 +29,7 @@ struct world {
     char machine_type[PROFILE_MACHINE_MAX]; /* machine/type.h */
     bool private_data;                      /* users are told nothing of others */
     double turn_s;  /* of the event loop, for what needs no haste: the rest is for the next one */
-    double quiet_s; /* when so long no step has come or gone, it is decided for those that have */
+    double quiet_s; /* between steps that come or go (registry_change_due) */
     double end_patience_s; /* for how long the end of a step without processes is waited for */
     double watchdog_s;     /* within which systemd wants a sign of life; 0: it does not */
     double started_mono_s;

@@ -25,6 +25,11 @@ int pool_copy(struct pool *to, const struct pool *from)
     return 0;
 }
 
+bool pool_same(const struct pool *a, const struct pool *b)
+{
+    return a->cores == b->cores && memcmp(a->stand, b->stand, a->cores * sizeof(*a->stand)) == 0;
+}
+
 void pool_free(struct pool *pool)
 {
     free(pool->stand);

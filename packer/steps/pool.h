@@ -24,6 +24,8 @@ struct pool {
 
 int pool_init(struct pool *pool, size_t cores);          /* 0, or -1 with ENOMEM */
 int pool_copy(struct pool *to, const struct pool *from); /* to is uninitialised; 0 or -1 */
+bool pool_same(const struct pool *a,
+               const struct pool *b); /* does everybody stand where he does? */
 void pool_free(struct pool *pool);
 
 bool pool_has(const struct pool *pool, size_t core);

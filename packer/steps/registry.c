@@ -190,6 +190,21 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     return step;
 }
 
+void registry_note_change(struct registry *registry)
+{
+    registry->changed_s = clock_s();
+    if (!registry->changed)
+        registry->changed_first_s = registry->changed_s;
+    registry->changed = true;
+}
+
+double registry_change_due(const struct registry *registry, double quiet_s)
+{
+    return registry->changed
+               ? fmin(registry->changed_s + quiet_s, registry->changed_first_s + REGISTRY_BURST_S)
+               : -1;
+}
+
 struct step *registry_find(const struct registry *registry, struct wire_step_id id)
 {
     struct step *step;

@@ -475,7 +475,8 @@ struct registry {
     uint64_t serial;                        /* of the newest step */
     LIST_HEAD(step_walks, step_walk) walks; /* under way */
     bool released;                          /* root wants new steps left alone */
-    bool changed;             /* steps, or their tasks, have come or gone: for the next turn */
+    bool changed;                           /* steps, or their tasks, have come or gone, */
+    double changed_first_s, changed_s;      /* the first of them then, the last one now */
     struct programs programs; /* those of the steps, and others that were beside them */
     struct pairs pairs;       /* slowdowns measured, that no prediction has taken in yet */
     char node[64];            /* as the last registration called it */
@@ -483,6 +484,15 @@ struct registry {
 
 void registry_init(struct registry *registry, size_t history);
 void registry_free(struct registry *registry);
+
+/* Steps, or tasks of one, have come or gone. They do so in bursts, and what follows for others is
+ * decided once for all of a burst: no registration waits for what another one has caused. */
+void registry_note_change(struct registry *registry);
+
+/* Returns when that is to be decided (CLOCK_MONOTONIC): when nothing has changed for quiet_s, and
+ * at the latest REGISTRY_BURST_S after the first change; < 0: nothing has changed. */
+#define REGISTRY_BURST_S 1
+double registry_change_due(const struct registry *registry, double quiet_s);
 
 /* A new live step; takes over the request's tasks, and copies the rest of it. NULL when out of
  * memory. */

@@ -15,7 +15,7 @@
 /* What a turn has found out so far, for the rows below. */
 struct turn {
     struct windows windows; /* those that have ended in it */
-    bool steps_changed;     /* steps have come or gone since the turn before */
+    bool steps_changed;     /* steps have come or gone, and no more for a while (registry.h) */
     bool rates_changed;     /* the rate of a step is another one */
     bool learnt;            /* slowdowns were measured: what is predicted has changed */
     bool places;            /* cores are to be dealt anew: `arrange` does it */

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "packer/enact/replace.h"
-#include "packer/steps/stage.h"
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
 #include "packer/place/place.h"
@@ -537,47 +536,6 @@ static void test_forecast(void **state)
     pool_free(&apart);
 }
 
-extern const struct stage replace_stage;
-
-/* Steps that come together are decided for together, when no more have come for a while; who comes
- * again and again does not put it off for ever. */
-static void test_burst(void **state)
-{
-    struct fixture *f = *state;
-    double due_s;
-
-    packed(f, "devil");
-    for (double age = 1; age <= 9; age++)
-        fixture_age(f, age);
-    f->packer.world.quiet_s = 0.05;
-    assert_true(replace_stage.due(&f->packer) < 0);
-    replace_turn(&f->packer, false, true);
-    clock_stands_s += 0.04;
-    replace_turn(&f->packer, false, true);
-    due_s = replace_stage.due(&f->packer);
-    assert_true(due_s > 0.049 && due_s < 0.051);
-    clock_stands_s += 0.051;
-    assert_true(replace_stage.due(&f->packer) == 0);
-    replace_turn(&f->packer, false, false);
-    assert_true(replace_stage.due(&f->packer) < 0);
-}
-
-static void test_endless_burst(void **state)
-{
-    struct fixture *f = *state;
-    double began_s = clock_stands_s;
-
-    packed(f, "devil");
-    for (double age = 1; age <= 9; age++)
-        fixture_age(f, age);
-    f->packer.world.quiet_s = 0.05;
-    do {
-        clock_stands_s += 0.04;
-        replace_turn(&f->packer, false, true);
-    } while (replace_stage.due(&f->packer) >= 0 && clock_stands_s < began_s + 10);
-    assert_true(clock_stands_s < began_s + REPLACE_BURST_S + 0.1);
-}
-
 #define CASE(test) cmocka_unit_test_setup_teardown(test, open_replay, fixture_teardown)
 
 int main(void)
@@ -594,8 +552,6 @@ int main(void)
         CASE(test_no_regret),
         CASE(test_observed_are_told),
         CASE(test_others_come_and_go),
-        CASE(test_burst),
-        CASE(test_endless_burst),
         CASE(test_forecast),
         CASE(test_bound),
         CASE(test_memory_nodes),

@@ -338,10 +338,35 @@ static void test_index(void **state)
     registry_free(&registry);
 }
 
+/* What has come and gone is decided for when nothing has for a while; who comes again and again
+ * does not put it off for ever. */
+static void test_burst(void **state)
+{
+    struct registry registry;
+    double first_s, due_s;
+
+    (void)state;
+    registry_init(&registry, 1);
+    assert_true(registry_change_due(&registry, 0.05) < 0);
+    registry_note_change(&registry);
+    first_s = registry.changed_s;
+    due_s = registry_change_due(&registry, 0.05);
+    assert_float_equal(due_s, first_s + 0.05, 1e-9);
+    do
+        registry_note_change(&registry);
+    while (registry.changed_s < first_s + 0.001);
+    assert_true(registry_change_due(&registry, 0.05) > due_s);
+    assert_float_equal(registry_change_due(&registry, 60), first_s + REGISTRY_BURST_S, 1e-9);
+    registry.changed = false;
+    assert_true(registry_change_due(&registry, 0.05) < 0);
+    registry_free(&registry);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_index),
+        cmocka_unit_test(test_burst),
         cmocka_unit_test(test_edges),
         cmocka_unit_test(test_names),
         test(test_new_step),
