@@ -128,7 +128,7 @@ struct page_move_price memory_price(const struct packer *packer, const struct st
 static bool stays(const struct packer *packer, const struct step *step,
                   const struct page_move_price *price, char *why, size_t size)
 {
-    double horizon_s = (double)packer->world.conf.replace_horizon_ms / 1000;
+    double least_s = (double)packer->world.conf.replace_horizon_ms / 1000;
 
     why[0] = '\0';
     if (step->request.options.mem == WIRE_MEM_INTERLEAVE)
@@ -141,7 +141,7 @@ static bool stays(const struct packer *packer, const struct step *step,
                                              : "dealt over the nodes where the step stands");
     else if (packer->world.conf.memory_rate == 0)
         snprintf(why, size, "memory_rate of berth.conf is 0");
-    else if (page_move_worth(price, horizon_s) < 0)
+    else if (page_move_worth(price, step_remaining_s(step, clock_s(), least_s)) < 0)
         snprintf(why, size, "it would not pay: %.3g core-seconds, to gain %.3g cores", price->lost,
                  price->gain);
     else if (!packer->state->mover)

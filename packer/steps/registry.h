@@ -566,4 +566,9 @@ bool step_movable(const struct step *step); /* berth decides where it stands */
 #define STEP_REST_S 1200
 double step_moved_lately(const struct step *step, double now_s);
 
+/* Returns how long the step is expected to run on: as long as it has run, but least_s at least. Of
+ * jobs whose durations spread over powers of ten, as those of sites do, that is what is left of
+ * half of them; nobody has to know the program. */
+double step_remaining_s(const struct step *step, double now_s, double least_s);
+
 #endif

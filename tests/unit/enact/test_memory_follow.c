@@ -189,16 +189,19 @@ static void test_says_why(void **state)
         bool no_mover;
         double bytes;
         const char *why; /* NULL: it follows */
+        double age_s;    /* as long as it has run it is expected to run on */
     } row[] = {
-        {WIRE_MEM_AUTO, 1000, false, 1e6, NULL},
-        {WIRE_MEM_LOCAL, 1000, false, 1e6, NULL},
-        {WIRE_MEM_INTERLEAVE, 1000, false, 1e6, "mem=interleave: "},
-        {WIRE_MEM_BIND, 1000, false, 1e6, "mem=bind: "},
-        {WIRE_MEM_AUTO, 0, false, 1e6, "memory_rate of berth.conf is 0"},
-        {WIRE_MEM_AUTO, 1000, true, 1e6, "nothing on this node"},
-        {WIRE_MEM_AUTO, 1000, true, 1e12, "it would not pay: "},
+        {WIRE_MEM_AUTO, 1000, false, 1e6, NULL, 0},
+        {WIRE_MEM_LOCAL, 1000, false, 1e6, NULL, 0},
+        {WIRE_MEM_INTERLEAVE, 1000, false, 1e6, "mem=interleave: ", 0},
+        {WIRE_MEM_BIND, 1000, false, 1e6, "mem=bind: ", 0},
+        {WIRE_MEM_AUTO, 0, false, 1e6, "memory_rate of berth.conf is 0", 0},
+        {WIRE_MEM_AUTO, 1000, true, 1e6, "nothing on this node", 0},
+        {WIRE_MEM_AUTO, 1000, true, 1e12, "it would not pay: ", 0},
         {WIRE_MEM_AUTO, 1000, false, 1e12,
-         "it would not pay: 1e+03 core-seconds, to gain 0.71 cores"},
+         "it would not pay: 1e+03 core-seconds, to gain 0.71 cores", 0},
+        {WIRE_MEM_AUTO, 1000, false, 1e11, "it would not pay: ", 130},
+        {WIRE_MEM_AUTO, 1000, false, 1e11, NULL, 400},
     };
 
     for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
@@ -211,7 +214,10 @@ static void test_says_why(void **state)
         if (row[i].no_mover)
             memory_close(&b->f->packer);
         count(b, row[i].bytes, 5e9, 8);
+        b->step->started_mono_s -= row[i].age_s;
         move(b, "4", "5", "0", "1");
+        if (!row[i].why && !b->step->memory.running)
+            fail_msg("row %zu: %s", i, b->step->memory.why);
         assert_int_equal(b->step->memory.running, !row[i].why);
         if (row[i].why) {
             assert_memory_equal(b->step->memory.why, row[i].why, strlen(row[i].why));
