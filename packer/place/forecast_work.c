@@ -6,9 +6,7 @@
 #include "packer/base/array.h"
 #include "packer/bill/node_power.h"
 #include "packer/place/forecast.h"
-#include "packer/place/place.h"
 #include "packer/place/threads.h"
-#include "packer/steps/stage.h"
 
 /* Who stands on the caches: a core in use each, owned by the live step of that number. */
 struct standing {
@@ -325,16 +323,3 @@ void forecast_mean(const struct step *step, double now_s, double *placed, double
     *placed = slowdown.seconds > 0 ? slowdown.sum / slowdown.seconds : NAN;
     *home = slowdown.seconds > 0 ? slowdown.home_sum / slowdown.seconds : NAN;
 }
-
-/* ---- the stage ---- */
-
-/* And for the ledger: what the steps suffer from now on. */
-static void predict_turn(const struct packer *packer, struct turn *turn)
-{
-    if (turn->steps_changed)
-        place_predict(packer);
-    if (packer->state->ledger && (turn->rates_changed || turn->steps_changed))
-        forecast_slowdowns(packer);
-}
-
-const struct stage predict_stage = {.name = "predict", .turn = predict_turn};

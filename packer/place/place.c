@@ -251,7 +251,7 @@ void place_predict(const struct packer *packer)
     free(slowdown);
 }
 
-/* ---- the stage ---- */
+/* ---- the stages ---- */
 
 static void ask_policy(const struct packer *packer, struct step *step)
 {
@@ -266,3 +266,14 @@ static void adopt_place(const struct packer *packer, struct step *step)
 }
 
 const struct stage place_stage = {.name = "place", .begin = ask_policy, .adopt = adopt_place};
+
+/* What is expected of the steps; and for the ledger, what they suffer from now on. */
+static void predict_turn(const struct packer *packer, struct turn *turn)
+{
+    if (turn->steps_changed)
+        place_predict(packer);
+    if (packer->state->ledger && (turn->rates_changed || turn->steps_changed))
+        forecast_slowdowns(packer);
+}
+
+const struct stage predict_stage = {.name = "predict", .turn = predict_turn};
