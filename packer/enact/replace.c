@@ -516,11 +516,11 @@ void replace_turn(const struct packer *packer, bool rates_changed, bool steps_ch
     check_regret(packer, &rules);
     if (replace->watch.id) /* the last move is not judged yet */
         return;
-    changed = is_due(replace);
-    if (changed && replace->steps) { /* which is no noise: nothing has to be seen twice */
+    if (replace->steps) { /* which is no noise: nothing has to be seen twice */
         rules.agreements = 1;
         candidate_drop(&replace->candidate);
     }
+    changed = is_due(replace);
     if (changed) {
         replace->rates = replace->steps = replace->learnt = false;
         replace->decided_s = clock_s();

@@ -116,7 +116,7 @@ static void on_known(void *arg)
 }
 
 /* Reads the next request. Returns false where there is none. */
-static bool begin(struct client *client)
+static bool read_request(struct client *client)
 {
     struct evbuffer *input = bufferevent_get_input(client->bev);
     size_t length;
@@ -152,7 +152,7 @@ static void take_turn(struct client *client)
 {
     double began_s = clock_s(), others_s = 0;
 
-    if (client->reply || begin(client)) {
+    if (client->reply || read_request(client)) {
         enum reply_next next = reply_next(client->reply, bufferevent_get_output(client->bev));
 
         client->later = next == REPLY_LATER;
@@ -206,7 +206,7 @@ static void line_up(struct client *client)
 {
     struct clients *all = client->all;
 
-    if (client->account || !(client->reply || begin(client))) {
+    if (client->account || !(client->reply || read_request(client))) {
         event_active(client->turn, EV_TIMEOUT, 1);
         return;
     }

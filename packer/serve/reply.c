@@ -150,7 +150,7 @@ void reply_give_up(struct reply *reply)
                                  "many others ask; try again");
 }
 
-static void begin(struct reply *reply)
+static void act_once(struct reply *reply)
 {
     reply->begun = true;
     reply->failed = !reply->decoded || act(reply) < 0;
@@ -161,7 +161,7 @@ enum reply_next reply_next(struct reply *reply, struct evbuffer *out)
     const struct request_op *op;
 
     if (!reply->begun)
-        begin(reply);
+        act_once(reply);
     op = reply->failed ? NULL : op_of(reply);
     if (!op)
         say_error(out, reply->err.text);

@@ -14,10 +14,9 @@
 #include "tests/bench/day_memory.h"
 #include "tests/bench/day_payer.h"
 #include "tests/bench/day_sim.h"
+#include "tests/unit/bench/day_node.h"
 
 #define GIB (double)(1 << 30)
-
-static const struct day_placer slurm = {.name = "slurm"};
 
 /* What 0 suffers beside 0 and 1, then 1. The first waits for memory half of its time (24 million
  * misses a second, 84 ns and 4 under way), the second never. */
@@ -26,58 +25,24 @@ static struct app apps[2] = {
     {.ipc = 1, .llc_apki = 40, .llc_mpki = 0.5 / 84 * 4 * 1000 / 2, .mem_gbps = 1, .cores = 1},
     {.ipc = 2, .llc_apki = 4, .llc_mpki = 0, .mem_gbps = 0, .cores = 1},
 };
-static const char *names[2] = {"devil", "turtle"};
 
-struct node {
-    struct day_truth truth;
-    struct day_sim sim;
-    struct topo *topo;
-};
-
-/* A node whose memory has the bandwidth, and n jobs that arrive a second apart, with 100 seconds of
- * work each. */
-static void node_open(struct node *node, const char *topology, double gbps, size_t n,
+/* A node whose memory has the bandwidth, with memory for its jobs. */
+static void node_open(struct day_node *node, const char *topology, double gbps, size_t n,
                       const size_t *app)
 {
-    struct day_plan plan = {.load = 0.5, .jobs = n, .days = 1, .seed = 1};
     struct berth_error err;
 
-    node->truth = (struct day_truth){.slowdown = pairs, .line_bytes = 64, .clock_ghz = 2};
-    node->truth.apps.n = 2;
-    node->truth.apps.app = apps;
-    node->truth.apps.name = names;
-    node->truth.apps.machine.dram_gbps = gbps;
-    assert_int_equal(topo_read(&node->topo, topology, &err), 0);
-    assert_int_equal(day_sim_open(&node->sim, &node->truth, node->topo, &plan, &err), 0);
-    for (size_t i = 0; i < n; i++) {
-        node->sim.job[i].app = app[i];
-        node->sim.job[i].arrives = (int64_t)i * DAY_NS;
-        node->sim.job[i].work_s = 100;
-    }
+    day_node_open(node, topology, gbps, apps, pairs, n, app);
     assert_int_equal(day_memory_open(&node->sim, 1, 1, &err), 0);
 }
 
-static void node_close(struct node *node)
+static void node_close(struct day_node *node)
 {
     day_memory_close(&node->sim);
-    day_sim_close(&node->sim);
-    topo_free(node->topo);
+    day_node_close(node);
 }
 
-static void tell(double part)
-{
-    assert_true(part >= 0 && part <= 1);
-}
-
-static void run(struct node *node, const struct day_placer *placer)
-{
-    struct berth_error err;
-
-    if (day_sim_run(&node->sim, placer, tell, &err) < 0)
-        fail_msg("%s", err.text);
-}
-
-static double took_s(const struct node *node, size_t job)
+static double took_s(const struct day_node *node, size_t job)
 {
     return (double)(node->sim.job[job].ends - node->sim.job[job].starts) / 1e9;
 }
@@ -97,7 +62,7 @@ static double sum_of(const struct day_sim *sim, size_t job)
 
 static void test_waits(void **state)
 {
-    struct node node;
+    struct day_node node;
 
     (void)state;
     node_open(&node, "package:2 l3:2 [numa] core:1 pu:1", NAN, 2, (const size_t[]){0, 1});
@@ -115,12 +80,12 @@ static void test_sizes(void **state)
     enum { N = 400 };
     size_t app[N] = {0}, more = 0;
     double squares = 0;
-    struct node node;
+    struct day_node node;
 
     (void)state;
     memset(pairs, 0, sizeof(pairs));
     node_open(&node, "package:1 l3:1 core:2 pu:1", NAN, N, app);
-    run(&node, &slurm);
+    day_node_simulate(&node, &day_node_slurm);
     for (size_t i = 0; i < N; i++) {
         double times = sum_of(&node.sim, i) / GIB;
 
@@ -138,7 +103,7 @@ static void test_start(void **state)
 {
     const size_t other = 1;
     struct day_sim *sim;
-    struct node node;
+    struct day_node node;
 
     (void)state;
     memset(pairs, 0, sizeof(pairs));
@@ -148,7 +113,7 @@ static void test_start(void **state)
     assert_null(day_memory_bytes(sim, &sim->job[0]));
     assert_true(day_memory_far(sim, &sim->job[0], &other) == 0);
     assert_true(day_memory_behind(sim, &sim->job[0], &other) == 0);
-    run(&node, &slurm);
+    day_node_simulate(&node, &day_node_slurm);
     assert_true(fabs(took_s(&node, 0) - 100) < 1e-6);
     assert_true(day_memory_bytes(sim, &sim->job[0])[0] == sum_of(sim, 0));
     assert_true(fabs(day_memory_far(sim, &sim->job[0], &other) - 0.2) < 1e-9);
@@ -196,7 +161,7 @@ static int64_t swap_next(void *state)
 }
 
 /* One core, one cache and one memory node a package. */
-static void swap(struct node *node, double gbps, double rate)
+static void swap(struct day_node *node, double gbps, double rate)
 {
     struct swap swap = {.rate = rate};
     struct day_placer placer = {
@@ -205,7 +170,7 @@ static void swap(struct node *node, double gbps, double rate)
     memset(pairs, 0, sizeof(pairs));
     node_open(node, "package:2 [numa] l3:1 core:1 pu:1", gbps, 2, (const size_t[]){0, 1});
     node->sim.job[1].work_s = 1000;
-    run(node, &placer);
+    day_node_simulate(node, &placer);
     assert_true(node->sim.tally[0].moves == 3);
     assert_true(fabs(took_s(node, 1) - 1000 - 2 * DAY_COLD_S) < 1e-6); /* memory is nothing to it */
 }
@@ -214,7 +179,7 @@ static void swap(struct node *node, double gbps, double rate)
 static void test_far(void **state)
 {
     double far_s = 0.2 * (50 + DAY_COLD_S);
-    struct node node;
+    struct day_node node;
 
     (void)state;
     swap(&node, NAN, 0);
@@ -229,7 +194,7 @@ static void test_far(void **state)
 static void test_crowded(void **state)
 {
     double far_s = 0.5 * (1.4 / 0.48 - 1) * (50 + DAY_COLD_S);
-    struct node node;
+    struct day_node node;
 
     (void)state;
     swap(&node, 1, 0);
@@ -242,7 +207,7 @@ static void test_crowded(void **state)
 static void test_follows(void **state)
 {
     double moving_s, done_s, total;
-    struct node node;
+    struct day_node node;
 
     (void)state;
     swap(&node, NAN, 1e8);
@@ -276,7 +241,7 @@ static void test_rest(void **state)
 }
 
 /* Two devils come to the first cache, then two turtles to the other. */
-static void crowd(struct node *node, double gib, const struct day_placer *placer)
+static void crowd(struct day_node *node, double gib, const struct day_placer *placer)
 {
     struct berth_error err;
 
@@ -285,7 +250,7 @@ static void crowd(struct node *node, double gib, const struct day_placer *placer
     day_memory_close(&node->sim);
     if (gib > 0)
         assert_int_equal(day_memory_open(&node->sim, gib, 1, &err), 0);
-    run(node, placer);
+    day_node_simulate(node, placer);
 }
 
 /* They are parted where jobs have no memory, or little; with more than can ever follow, and to lose
@@ -293,7 +258,7 @@ static void crowd(struct node *node, double gib, const struct day_placer *placer
 static void test_payer(void **state)
 {
     const double gib[] = {0, 1e-3, 1e5};
-    struct node node;
+    struct day_node node;
 
     (void)state;
     for (size_t i = 0; i < 3; i++) {
@@ -307,7 +272,7 @@ static void test_payer(void **state)
 
 static void test_forgetful(void **state)
 {
-    struct node node;
+    struct day_node node;
 
     (void)state;
     crowd(&node, 1e5, &day_forgetful);

@@ -16,8 +16,7 @@
 #include "tests/bench/day_machines.h"
 #include "tests/bench/day_search.h"
 #include "tests/bench/day_sim.h"
-
-static const struct day_placer slurm = {.name = "slurm"};
+#include "tests/unit/bench/day_node.h"
 
 /* What 0 suffers beside 0 and 1, then 1. */
 static double pairs[4];
@@ -25,53 +24,13 @@ static struct app apps[2] = {
     {.ipc = 1, .llc_apki = 40, .llc_mpki = 20, .mem_gbps = 1, .cores = 1},
     {.ipc = 2, .llc_apki = 4, .llc_mpki = 1, .mem_gbps = 1, .cores = 1},
 };
-static const char *names[2] = {"devil", "turtle"};
 
-struct node {
-    struct day_truth truth;
-    struct day_sim sim;
-    struct topo *topo;
-};
-
-/* A node and n jobs that arrive a second apart, with 100 seconds of work each. */
-static void node_open(struct node *node, const char *topology, size_t n, const size_t *app)
+static void node_open(struct day_node *node, const char *topology, size_t n, const size_t *app)
 {
-    struct day_plan plan = {.load = 0.5, .jobs = n, .days = 1, .seed = 1};
-    struct berth_error err;
-
-    node->truth = (struct day_truth){.slowdown = pairs, .line_bytes = 64, .clock_ghz = 2};
-    node->truth.apps.n = 2;
-    node->truth.apps.app = apps;
-    node->truth.apps.name = names;
-    assert_int_equal(topo_read(&node->topo, topology, &err), 0);
-    assert_int_equal(day_sim_open(&node->sim, &node->truth, node->topo, &plan, &err), 0);
-    for (size_t i = 0; i < n; i++) {
-        node->sim.job[i].app = app[i];
-        node->sim.job[i].arrives = (int64_t)i * DAY_NS;
-        node->sim.job[i].work_s = 100;
-    }
+    day_node_open(node, topology, 0, apps, pairs, n, app);
 }
 
-static void node_close(struct node *node)
-{
-    day_sim_close(&node->sim);
-    topo_free(node->topo);
-}
-
-static void tell(double part)
-{
-    assert_true(part >= 0 && part <= 1);
-}
-
-static void run(struct node *node, const struct day_placer *placer)
-{
-    struct berth_error err;
-
-    if (day_sim_run(&node->sim, placer, tell, &err) < 0)
-        fail_msg("%s", err.text);
-}
-
-static double end_s(const struct node *node, size_t job)
+static double end_s(const struct day_node *node, size_t job)
 {
     return (double)node->sim.job[job].ends / 1e9;
 }
@@ -86,13 +45,13 @@ static void set_pairs(double a, double b, double c, double d)
  * 1 + 75, is alone for the 24 that are left: 175. */
 static void test_two(void **state)
 {
-    struct node node;
+    struct day_node node;
     const struct day_job *job;
 
     (void)state;
     set_pairs(0, 1, 0.5, 0);
     node_open(&node, "package:1 l3:1 core:2 pu:1", 2, (const size_t[]){0, 1});
-    run(&node, &slurm);
+    day_node_simulate(&node, &day_node_slurm);
     assert_true(fabs(end_s(&node, 1) - 151) < 1e-6 && fabs(end_s(&node, 0) - 175) < 1e-6);
     assert_true(fabs(node.sim.tally[0].took_s - 175 - 150) < 1e-6);
     assert_true(node.sim.tally[0].alone_s == 200 && node.sim.tally[0].moves == 0);
@@ -101,61 +60,61 @@ static void test_two(void **state)
     assert_true(fabs(job->counts.cycles / (175 * 2e9) - 1) < 1e-6);
     assert_true(job->counts.misses > 0.02 * job->counts.instructions);
     assert_true(job->counts.misses < job->counts.accesses);
-    node_close(&node);
+    day_node_close(&node);
 }
 
 /* One core: first come, first served. */
 static void test_queue(void **state)
 {
-    struct node node;
+    struct day_node node;
 
     (void)state;
     set_pairs(1, 1, 1, 1);
     node_open(&node, "package:1 l3:1 core:1 pu:1", 3, (const size_t[]){0, 1, 0});
-    run(&node, &slurm);
+    day_node_simulate(&node, &day_node_slurm);
     for (size_t i = 0; i < 3; i++)
         assert_true(fabs(end_s(&node, i) - 100 * (double)(i + 1)) < 1e-6);
     assert_true(fabs(node.sim.tally[0].wait_s - 99 - 198) < 1e-6);
-    node_close(&node);
+    day_node_close(&node);
 }
 
 /* Slurm puts two devils on one cache and two turtles on the other; the optimum parts them, as soon
  * as there are cores to part them to, and nobody suffers from then on. */
 static void test_best(void **state)
 {
-    struct node node;
+    struct day_node node;
     double alone;
 
     (void)state;
     set_pairs(1, 0, 0, 0);
     node_open(&node, "package:1 l3:2 core:2 pu:1", 4, (const size_t[]){0, 0, 1, 1});
-    run(&node, &slurm);
+    day_node_simulate(&node, &day_node_slurm);
     assert_true(fabs(end_s(&node, 0) - 199) < 1e-6 && fabs(end_s(&node, 1) - 200) < 1e-6);
     assert_true(node.sim.tally[0].work_s[DAY_BEST] > node.sim.tally[0].work_s[DAY_HOME] + 50);
     assert_true(fabs(node.sim.tally[0].work_s[DAY_STAND] - 400) < 1e-6);
-    run(&node, &day_best);
+    day_node_simulate(&node, &day_best);
     alone = 0.5 + DAY_COLD_S; /* of the second second, half was lost */
     assert_true(fabs(end_s(&node, 0) - 100 - alone) < 0.01);
     assert_true(fabs(end_s(&node, 1) - 101 - alone) < 0.01);
     assert_true(node.sim.tally[0].moves > 0);
     assert_true(fabs(node.sim.tally[0].work_s[DAY_BEST] - node.sim.tally[0].work_s[DAY_STAND]) <
                 1e-6);
-    node_close(&node);
+    day_node_close(&node);
 }
 
 /* Three devils and two turtles on caches of three cores: models/partition finds the best. */
 static void test_best_of_three(void **state)
 {
-    struct node node;
+    struct day_node node;
 
     (void)state;
     set_pairs(1, 0, 0, 0);
     node_open(&node, "package:1 l3:2 core:3 pu:1", 5, (const size_t[]){0, 0, 1, 1, 1});
-    run(&node, &day_best);
+    day_node_simulate(&node, &day_best);
     for (size_t i = 2; i < 5; i++)
         assert_true(fabs(end_s(&node, i) - 100 - (double)i) < 0.1);
     assert_true(end_s(&node, 0) < 104 && end_s(&node, 1) < 105);
-    node_close(&node);
+    day_node_close(&node);
 }
 
 /* The same seed draws the same jobs; load says how long they are. */
@@ -165,7 +124,7 @@ static void test_plan(void **state)
     struct berth_error err;
     struct day_sim other;
     double work_s = 0;
-    struct node node;
+    struct day_node node;
 
     (void)state;
     node_open(&node, "package:1 l3:2 core:2 pu:1", 1, (const size_t[]){0});
@@ -181,7 +140,7 @@ static void test_plan(void **state)
     assert_true(fabs(work_s / (4 * DAY_S) - 0.5) < 0.05);
     assert_true(fabs((double)other.job[plan.jobs - 1].arrives / 1e9 / DAY_S - 1) < 0.1);
     day_sim_close(&other);
-    node_close(&node);
+    day_node_close(&node);
 }
 
 /* The factors of a counter: their logarithms have the sigma that was asked for, instructions and
@@ -236,37 +195,37 @@ static void test_noise_in_time(void **state)
 /* What is counted is uneven; what is done is not. */
 static void test_noise_is_of_counters(void **state)
 {
-    struct node node;
+    struct day_node node;
 
     (void)state;
     set_pairs(0, 1, 0.5, 0);
     node_open(&node, "package:1 l3:1 core:2 pu:1", 2, (const size_t[]){0, 1});
     node.sim.plan.noise = (struct day_noise){.job = 0.5, .window = 0.5};
-    run(&node, &slurm);
+    day_node_simulate(&node, &day_node_slurm);
     assert_true(fabs(end_s(&node, 1) - 151) < 1e-6 && fabs(end_s(&node, 0) - 175) < 1e-6);
     assert_true(fabs(node.sim.job[0].counts.instructions / (100 * 2e9) - 1) > 0.01);
     assert_true(fabs(node.sim.job[0].counts.cycles / (175 * 2e9) - 1) < 1e-6);
     assert_true(node.sim.job[0].counts.misses <= node.sim.job[0].counts.accesses);
-    node_close(&node);
+    day_node_close(&node);
 }
 
 /* Two devils on one cache may not be moved: the turtles' caches are no help. One of them may: it is
  * exchanged for a turtle. */
 static void test_kept(void **state)
 {
-    struct node node;
+    struct day_node node;
 
     (void)state;
     set_pairs(1, 0, 0, 0);
     node_open(&node, "package:1 l3:2 core:2 pu:1", 4, (const size_t[]){0, 0, 1, 1});
     node.sim.job[0].will = DAY_KEPT;
     node.sim.job[1].will = DAY_STRANGER;
-    run(&node, &day_best);
+    day_node_simulate(&node, &day_best);
     assert_true(node.sim.tally[0].moves == 0 && fabs(end_s(&node, 0) - 199) < 1e-6);
     node.sim.job[0].will = DAY_FREE;
-    run(&node, &day_best);
+    day_node_simulate(&node, &day_best);
     assert_true(node.sim.tally[0].moves > 0 && end_s(&node, 0) < 102);
-    node_close(&node);
+    day_node_close(&node);
 }
 
 /* Slurm gives the core of a job that has ended, where an older one stands now, to one that is kept:
@@ -274,7 +233,7 @@ static void test_kept(void **state)
 static void test_kept_at_home(void **state)
 {
     struct day_sim *sim;
-    struct node node;
+    struct day_node node;
 
     (void)state;
     node_open(&node, "package:1 l3:2 core:1 pu:1", 2, (const size_t[]){0, 0});
@@ -288,7 +247,7 @@ static void test_kept_at_home(void **state)
     sim->job[1].will = DAY_KEPT;
     day_search_begin(sim);
     assert_true(sim->job[0].core[DAY_PLAN][0] == 1 && sim->job[1].core[DAY_PLAN][0] == 0);
-    node_close(&node);
+    day_node_close(&node);
 }
 
 /* By lot there is nothing to win on the average; misses part the devils; who may use idle cores
@@ -297,35 +256,35 @@ static void test_placers(void **state)
 {
     const struct day_placer *lot = &day_free_placer[0], *misses = &day_free_placer[1],
                             *emptiest = &day_free_placer[2];
-    struct node node;
+    struct day_node node;
 
     (void)state;
     set_pairs(1, 0, 0, 0);
     node_open(&node, "package:1 l3:2 core:2 pu:1", 4, (const size_t[]){0, 0, 1, 1});
-    run(&node, lot);
+    day_node_simulate(&node, lot);
     assert_true(node.sim.tally[0].jobs == 4);
-    run(&node, misses);
+    day_node_simulate(&node, misses);
     assert_true(node.sim.tally[0].moves > 0 && end_s(&node, 0) < 102);
-    run(&node, emptiest);
+    day_node_simulate(&node, emptiest);
     assert_true(node.sim.tally[0].moves == 0 && fabs(end_s(&node, 0) - 100) < 1e-6);
-    node_close(&node);
+    day_node_close(&node);
 }
 
 /* A stranger gets the cores that Slurm gave him, whoever stands there. */
 static void test_stranger_at_home(void **state)
 {
-    struct node node;
+    struct day_node node;
 
     (void)state;
     set_pairs(1, 0, 0, 0);
     node_open(&node, "package:1 l3:2 core:2 pu:1", 4, (const size_t[]){0, 0, 0, 0});
     for (size_t i = 1; i < 4; i++)
         node.sim.job[i].will = DAY_STRANGER;
-    run(&node, &day_free_placer[2]);
+    day_node_simulate(&node, &day_free_placer[2]);
     for (size_t i = 1; i < 4; i++)
         assert_memory_equal(node.sim.job[i].core[DAY_STAND], node.sim.job[i].core[DAY_HOME],
                             sizeof(size_t));
-    node_close(&node);
+    day_node_close(&node);
 }
 
 /* Each machine that has a name can be had. */
