@@ -2,6 +2,7 @@
 /* rearrange - see rearrange.h */
 #include "packer/enact/rearrange.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "packer/enact/enact.h"
@@ -11,15 +12,21 @@
 #include "packer/steps/program.h"
 #include "packer/steps/stand.h"
 
-/* Makes the permutation true; what is predicted of the steps is of where they stand then. While it
- * is still to be decided what steps that have come or gone mean for others, the prediction waits
- * for that (predict_stage). */
+/* Must what is predicted be known at once? While it is still to be decided what steps that have come
+ * or gone mean for others, it waits for that (predict_stage), but for a bound that the step's user
+ * has set: his launch tells whether it is met. */
+static bool must_predict(const struct packer *packer, const struct step *fresh)
+{
+    return !packer->steps->changed || (fresh && !isnan(fresh->place.max_slowdown));
+}
+
+/* Makes the permutation true; what is predicted of the steps is of where they stand then. */
 static long changed(const struct packer *packer, struct pool *next, const struct step *fresh,
                     unsigned flags, struct berth_error *err)
 {
     long failed = enact_change(packer, next, fresh, flags, err);
 
-    if (failed >= 0 && !packer->steps->changed)
+    if (failed >= 0 && must_predict(packer, fresh))
         place_predict(packer);
     return failed;
 }
