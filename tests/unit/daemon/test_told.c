@@ -117,8 +117,20 @@ static char *read_golden(const char *path)
     if (!in || fread(text, 1, (1 << 16) - 1, in) == 0)
         fail_msg("%s: %m", path);
     fclose(in);
-    text[strlen(text) - 1] = '\0'; /* without its last newline */
     return text;
+}
+
+/* Returns the same as this json-c writes it: empty lists look different in different versions. */
+static char *written_here(char *text)
+{
+    struct json_object *object = json_tokener_parse(text);
+    char *here;
+
+    assert_non_null(object);
+    here = strdup(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY));
+    json_object_put(object);
+    free(text);
+    return here;
 }
 
 static void write_golden(const char *path, const char *text)
@@ -139,7 +151,7 @@ static void assert_golden(const char *name, struct json_object *object)
     snprintf(path, sizeof(path), "%s/tests/fixtures/told/%s.json", srcdir ? srcdir : ".", name);
     if (golden && strcmp(golden, "write") == 0)
         write_golden(path, text);
-    wanted = read_golden(path);
+    wanted = written_here(read_golden(path));
     assert_string_equal(text, wanted);
     free(wanted);
     json_object_put(object);

@@ -47,7 +47,7 @@ static pid_t start_bound(const char *cpus)
     return pid;
 }
 
-static void stop(pid_t pid)
+static void end_child(pid_t pid)
 {
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
@@ -103,7 +103,7 @@ static void test_a_part_has_its_image(void **state)
     assert_cpus(&only_mask(step)->home, "1");
     assert_int_equal(only_mask(step)->tid, pid);
     assert_int_equal(only_mask(step)->started, process_started(&f->packer.world.root, pid));
-    stop(pid);
+    end_child(pid);
     fixture_close(f);
 }
 
@@ -126,7 +126,7 @@ static void test_what_is_taken_away_is_not_missed(void **state)
     mask->home = cpus_of("0-1");
     bindings_image(&f->packer, step);
     assert_cpus(&mask->cpus, "0");
-    stop(pid);
+    end_child(pid);
     fixture_close(f);
 }
 
@@ -154,7 +154,7 @@ static void test_a_part_that_no_task_has(void **state)
     enforce_bounds(&step->body, &bounds);
     assert_cpus(&mask->cpus, "2");
     assert_true(cpus_subset(&mask->cpus, &bounds));
-    stop(pid);
+    end_child(pid);
     fixture_close(f);
 }
 
@@ -179,7 +179,7 @@ static void test_what_was_taken_away_comes_back(void **state)
     step->body.task[0].use = step->body.task[0].cpus = cpus_of("0-1");
     bindings_image(&f->packer, step);
     assert_cpus(&only_mask(step)->cpus, "1");
-    stop(pid);
+    end_child(pid);
     fixture_close(f);
 }
 

@@ -292,7 +292,7 @@ static void test_go(void **state)
 
 static void test_scripts(void **state)
 {
-    char *calm, *binds;
+    char *calm, *binds, python[PATH_MAX];
 
     (void)state;
     check("/bin/sh", NULL, WIRE_PIN_STARTS, "sh");
@@ -304,8 +304,10 @@ static void test_scripts(void **state)
           WIRE_PIN_CALLS, "affinity");
     calm = strdup(file_with("calm.py", "print(1)\n"));
     binds = strdup(file_with("binds.py", "import subprocess\n"));
-    check("/usr/bin/python3.11", calm, WIRE_PIN_NONE, "");
-    check("/usr/bin/python3.11", binds, WIRE_PIN_STARTS, "subprocess");
+    if (realpath("/usr/bin/python3", python)) {
+        check(python, calm, WIRE_PIN_NONE, "");
+        check(python, binds, WIRE_PIN_STARTS, "subprocess");
+    }
     check("/usr/bin/perl", (char *)"-esystem(1)", WIRE_PIN_STARTS, "system");
     free(calm);
     free(binds);

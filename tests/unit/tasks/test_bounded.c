@@ -236,6 +236,6 @@ int main(void)
         cmocka_unit_test(test_spread_over_domains),
     };
 
-    alarm(PATIENCE_S);
+    alarm(thorough() ? 4 * PATIENCE_S : PATIENCE_S);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
