@@ -5,6 +5,7 @@ libpacker_la_SOURCES += \
 	packer/observe/figures.c packer/observe/figures.h \
 	packer/observe/known_pairs.c packer/observe/known_pairs.h \
 	packer/observe/learn.c packer/observe/learn.h \
+	packer/observe/measured.c packer/observe/measured.h \
 	packer/observe/orders.c packer/observe/orders.h \
 	packer/observe/probe.c packer/observe/probe.h \
 	packer/observe/ranks.c packer/observe/ranks.h \

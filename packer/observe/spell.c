@@ -87,3 +87,16 @@ double spell_step(const struct spell *before, const struct spell *after,
                   slow_variance(scatter));
     return mean_until(before, before->n - 1, last) - mean_until(after, first - 1, first);
 }
+
+bool spell_drift(const struct spell *spell, size_t n, const struct program_scatter *scatter,
+                 double *grown, double *error)
+{
+    size_t kept = spell->n < RING ? spell->n : RING;
+
+    if (n == 0 || n > SPELL_AFTER || kept < n + SPELL_AFTER)
+        return false;
+    *error = sqrt(window_variance(scatter) * (1 / (double)n + 1 / (double)(kept - n)) +
+                  slow_variance(scatter));
+    *grown = mean_until(spell, spell->n - 1 - n, kept - n) - mean_until(spell, spell->n - 1, n);
+    return true;
+}

@@ -34,6 +34,11 @@ void spell_add(struct spell *spell, double speed, double predicted,
 /* Ends a spell, and frees what it has. */
 void spell_end(struct spell *spell);
 
+/* Fills in by how much that has grown inside of a spell, to its last n windows (1 to SPELL_AFTER)
+ * from those before them, and its standard deviation. Returns false where there are too few. */
+bool spell_drift(const struct spell *spell, size_t n, const struct program_scatter *scatter,
+                 double *grown, double *error);
+
 /* Returns by how much the logarithm of the time for the same work grew from one spell to the next,
  * and fills in its standard deviation. Both have windows. */
 double spell_step(const struct spell *before, const struct spell *after,

@@ -20,6 +20,7 @@
 #define NO_NUMBER                                                                                  \
     (EVIDENCE_PROGRAMS_MAX - 1) /* of a program without a key: nothing is said of it */
 #define AGE_S (30 * 86400.0)    /* at which a stored pair counts half as much as one of now */
+#define EFFECT_CHANGE 0.02      /* of it: less is no news */
 
 struct slot {
     size_t users;   /* live steps */
@@ -35,6 +36,7 @@ struct forecast {
     struct evidence *evidence;
     struct app_machine machine;
     struct pair_table *pairs; /* of slots; NULL: for want of memory */
+    double effect;            /* by which all that is predicted is multiplied */
     size_t n, room;
     struct slot **slot;              /* [n] */
     size_t of_program[PROGRAMS_MAX]; /* the slot that was studied of it last; 0: none */
@@ -52,6 +54,7 @@ struct forecast *forecast_open(void)
     if (forecast) {
         forecast->evidence = evidence_new(NULL);
         forecast->pairs = pair_table_new();
+        forecast->effect = 1;
     }
     if (forecast && forecast->evidence)
         return forecast;
@@ -141,6 +144,24 @@ static int take_machine(struct forecast *forecast, const struct packer *packer)
     for (size_t i = 0; i < forecast->n; i++)
         forecast->slot[i]->studied = false;
     return 0;
+}
+
+/* Whether neighbours matter is known better. */
+static void take_effect(struct forecast *forecast, const struct packer *packer)
+{
+    double effect = null_test_factor(&packer->steps->null_test);
+
+    if (fabs(effect - forecast->effect) <= EFFECT_CHANGE * forecast->effect)
+        return;
+    pair_table_correct_anew(forecast->pairs);
+    forecast->effect = effect;
+}
+
+/* What n cores suffer where programs disturb each other becomes what is to be expected of them. */
+static void expect(const struct forecast *forecast, size_t n, double *slowdown)
+{
+    for (size_t i = 0; i < n; i++)
+        slowdown[i] *= forecast->effect;
 }
 
 /* ---- slots ---- */
@@ -425,6 +446,7 @@ bool forecast_update(const struct packer *packer)
     forecast->ready = false;
     if (take_machine(forecast, packer) < 0)
         return false;
+    take_effect(forecast, packer);
     for (size_t i = 0; i < forecast->n; i++)
         forecast->slot[i]->users = 0;
     average = take_average(forecast, packer);
@@ -454,18 +476,28 @@ size_t forecast_ways(const struct forecast *forecast)
     return forecast->machine.llc_ways ? forecast->machine.llc_ways : 16;
 }
 
+/* Two numbers, corrected by what was measured of the slot's program. */
+static void correct_figures(const struct forecast *forecast, const struct slot *slot,
+                            struct forecast_figures *figures)
+{
+    const size_t stranger = NO_NUMBER;
+
+    figures->suffers = evidence_correct(forecast->evidence, slot->program, 1, &stranger, NULL,
+                                        figures->suffers, NULL);
+    figures->presses = evidence_correct(forecast->evidence, stranger, 1, &slot->program, NULL,
+                                        figures->presses, NULL);
+}
+
 struct forecast_figures forecast_figures(const struct forecast *forecast, size_t number)
 {
     const struct slot *slot = forecast->slot[number];
     struct forecast_figures figures = slot->figures;
-    const size_t stranger = NO_NUMBER;
 
-    if (!forecast->observed || slot->program == NO_NUMBER)
-        return figures;
-    figures.suffers = evidence_correct(forecast->evidence, slot->program, 1, &stranger, NULL,
-                                       figures.suffers, NULL);
-    figures.presses = evidence_correct(forecast->evidence, stranger, 1, &slot->program, NULL,
-                                       figures.presses, NULL);
+    if (forecast->observed && slot->program != NO_NUMBER)
+        correct_figures(forecast, slot, &figures);
+    expect(forecast, 1, &figures.suffers);
+    expect(forecast, 1, &figures.presses);
+    expect(forecast, 1, &figures.minds);
     return figures;
 }
 
@@ -498,6 +530,7 @@ static double lost_beside(const struct forecast *forecast, size_t a, size_t b)
     if (forecast->observed && forecast->slot[a]->program != NO_NUMBER)
         slowdown = evidence_correct(forecast->evidence, forecast->slot[a]->program, 1,
                                     &forecast->slot[b]->program, NULL, slowdown, NULL);
+    expect(forecast, 1, &slowdown);
     return slowdown / (1 + slowdown);
 }
 
@@ -614,6 +647,7 @@ int forecast_cache(const struct forecast *forecast, double caution, double other
     if (contend_cache(forecast->contend, fmax(0, others_gbps), n, slot, apart, slowdown, gbps) < 0)
         return -1;
     correct(forecast, caution, n, core, slowdown);
+    expect(forecast, n, slowdown);
     return 0;
 }
 
@@ -654,6 +688,7 @@ int forecast_node(const struct forecast *forecast, double caution, size_t n,
             (struct contend_stand){core[i].slot, core[i].cache, core[i].memory, core[i].apart};
     if (stand && contend_node(forecast->contend, n, stand, slowdown) >= 0) {
         correct_caches(forecast, caution, n, core, slowdown);
+        expect(forecast, n, slowdown);
         rc = 0;
     }
     free(stand);

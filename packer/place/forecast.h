@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* forecast - how much work the node does under a placement: what models/slowdown/contend.h predicts
  * of the steps, corrected by what was measured of them beside each other
- * (models/slowdown/evidence.h).
+ * (models/slowdown/evidence.h), times the probability that programs disturb each other here at all
+ * (models/slowdown/null_test.h).
  *
  * berthd keeps one for its whole life. Steps of the same program of which the same is known share a
  * slot, and a slot is studied again only when what is known of it has changed by FORECAST_CHANGE.

@@ -69,6 +69,31 @@ int pair_add(struct pair *pair, uint16_t program, uint16_t cores)
     return 0;
 }
 
+/* Bytes of a pair with n beside it. */
+static size_t size_of(size_t n)
+{
+    return offsetof(struct pair, beside) + n * sizeof(struct pair_part);
+}
+
+struct pair *pair_copy(const struct pair *pair)
+{
+    struct pair *copy = malloc(size_of(pair->n));
+
+    return copy ? memcpy(copy, pair, size_of(pair->n)) : NULL;
+}
+
+void pair_take(struct pair *to, const struct pair *copy)
+{
+    *to = (struct pair){0};
+    memcpy(to, copy, size_of(copy->n));
+}
+
+bool pair_same(const struct pair *a, const struct pair *b)
+{
+    return a->self.program == b->self.program && a->self.cores == b->self.cores && a->n == b->n &&
+           memcmp(a->beside, b->beside, a->n * sizeof(a->beside[0])) == 0;
+}
+
 void pairs_free(struct pairs *pairs)
 {
     free(pairs->pair);

@@ -49,6 +49,15 @@ bool pairs_take(struct pairs *pairs, struct pair *pair);
  * PAIR_BESIDE_MAX others. */
 int pair_add(struct pair *pair, uint16_t program, uint16_t cores);
 
+/* Returns a copy, to be freed, with room for those beside and no more; NULL for want of memory. */
+struct pair *pair_copy(const struct pair *pair);
+
+/* Takes such a copy over into a whole one. */
+void pair_take(struct pair *to, const struct pair *copy);
+
+/* Is it the same program, beside the same ones? */
+bool pair_same(const struct pair *a, const struct pair *b);
+
 void pairs_free(struct pairs *pairs);
 
 #endif

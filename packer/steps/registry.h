@@ -29,6 +29,7 @@
 #include "packer/enforce/enforce.h"
 #include "packer/memory/mover.h"
 #include "packer/profiles/profiles.h"
+#include "models/slowdown/null_test.h"
 #include "packer/steps/pairs.h"
 #include "packer/steps/programs.h"
 #include "packer/wire/wire.h"
@@ -477,9 +478,10 @@ struct registry {
     bool released;                          /* root wants new steps left alone */
     bool changed;                           /* steps, or their tasks, have come or gone, */
     double changed_first_s, changed_s;      /* the first of them then, the last one now */
-    struct programs programs; /* those of the steps, and others that were beside them */
-    struct pairs pairs;       /* slowdowns measured, that no prediction has taken in yet */
-    char node[64];            /* as the last registration called it */
+    struct programs programs;   /* those of the steps, and others that were beside them */
+    struct pairs pairs;         /* slowdowns measured, that no prediction has taken in yet */
+    struct null_test null_test; /* do neighbours matter on this machine? */
+    char node[64];              /* as the last registration called it */
 };
 
 void registry_init(struct registry *registry, size_t history);

@@ -47,7 +47,7 @@ struct step_counts {
     struct last_window window;               /* that one */
     uint64_t behaviours;                     /* times that the program has changed by itself */
     struct rate solo[SOLO_RATES]; /* windows alone since the program last changed by itself */
-    struct step_sets *sets;       /* who it was beside, and how fast; NULL: nobody yet */
+    struct step_spells *spells;   /* who it was beside, and how fast; NULL: nobody yet */
     double scaling[RATES];        /* relative standard error for multiplexing, in the last window */
 };
 

@@ -212,6 +212,7 @@ unit_programs = \
 	tests/unit/models/slowdown/test_contend \
 	tests/unit/models/slowdown/test_evidence \
 	tests/unit/models/slowdown/test_missrate \
+	tests/unit/models/slowdown/test_null_test \
 	tests/unit/models/slowdown/test_pain \
 	tests/unit/models/slowdown/test_sdc \
 	tests/unit/models/tasks/test_cohort \

@@ -18,8 +18,8 @@
 #include "packer/steps/program.h"
 #include "packer/steps/step_counts.h"
 
-/* "slow" does 2e9 instructions a second for 10 s, then 1.6e9; "steady" and "other" do 1e9, "idle"
- * nothing. All but idle work on one core. */
+/* "slow" and "dim" do 2e9 instructions a second for 10 s, then 1.6e9; "steady" and "other" do 1e9,
+ * "idle" nothing. All but idle work on one core. */
 static void write_recording(const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -30,6 +30,7 @@ static void write_recording(const char *path)
         double slow = at <= 10 ? at * 2e9 : 20e9 + (at - 10) * 1.6e9;
 
         fprintf(file, "slow,%d,%.0f,%.0f,%.0f,1\n", at, slow, slow / 1e3, at * 1e9);
+        fprintf(file, "dim,%d,%.0f,%.0f,%.0f,1\n", at, slow, slow / 1e3, at * 1e9);
         fprintf(file, "steady,%d,%.0f,%.0f,%.0f,1\n", at, at * 1e9, at * 1e3, at * 1e9);
         fprintf(file, "other,%d,%.0f,%.0f,%.0f,1\n", at, at * 1e9, at * 1e3, at * 1e9);
         fprintf(file, "idle,%d,0,0,0,1\n", at);
@@ -140,6 +141,41 @@ static void test_against_its_own_windows(void **state)
     assert_int_equal(steady->knowledge.rung, RUNG_MISSES);
 }
 
+/* When a neighbour comes all get slower at once, also those beside whom nobody came: the machine
+ * did most of that, its clock for one. */
+static void test_all_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct pair pair = {0};
+
+    run(f, 1, "0", "slow");
+    for (uint32_t job = 2; job <= 3; job++)
+        run(f, job, job == 2 ? "4" : "6", "dim");
+    for (double age = 1; age <= 9; age++)
+        second(f, age, "0,4,6");
+    run(f, 4, "1", "steady");
+    for (double age = 10; age <= 13; age++)
+        second(f, age, "0-1,4,6");
+    assert_int_equal(taken(f, &pair), 1);
+    assert_true(fabs(pair.slowdown) < 0.1);
+}
+
+/* A neighbour comes of whom a lot is expected, and nothing happens. */
+static void test_null(void **state)
+{
+    struct fixture *f = *state;
+    struct step *steady = run(f, 1, "1", "steady");
+
+    for (double age = 1; age <= 9; age++)
+        second(f, age, "1");
+    assert_true(f->packer.steps->null_test.as_predicted == 0);
+    run(f, 2, "0", "slow");
+    steady->slowdown.now = 0.3;
+    for (double age = 10; age <= 14; age++)
+        second(f, age, "0-1");
+    assert_true(f->packer.steps->null_test.as_predicted < -1);
+}
+
 static int see(const struct profile_pair *pair, void *arg)
 {
     struct profile_pair *seen = arg;
@@ -212,17 +248,18 @@ static void test_against_predictions(void **state)
 {
     struct fixture *f = *state;
     struct step *slow = run(f, 1, "0", "slow"), *other;
+    double expected = 0.10 * null_test_factor(&f->packer.steps->null_test); /* if they disturb */
     struct pair pair = {0};
 
     run(f, 2, "1", "steady");
-    slow->slowdown.now = 0.10;
+    slow->slowdown.now = expected;
     for (double age = 1; age <= 9; age++)
         second(f, age, "0-1");
     assert_int_equal(taken(f, &pair), 0); /* one neighbour tells nothing */
     fixture_end(f, 2, 0);
     other = run(f, 3, "1", "other");
     for (double age = 10; age <= 13; age++) {
-        slow->slowdown.now = 0.10;
+        slow->slowdown.now = expected;
         second(f, age, "0-1");
     }
     assert_true(pairs_take(&f->packer.steps->pairs, &pair)); /* from 2e9 to 1.6e9 */
@@ -302,9 +339,14 @@ static void test_changed_by_itself(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_against_its_own_windows), CASE(test_learned),
-        CASE(test_not_against_the_store),   CASE(test_against_predictions),
-        CASE(test_unclear_windows),         CASE(test_idle_neighbour),
+        CASE(test_against_its_own_windows),
+        CASE(test_learned),
+        CASE(test_not_against_the_store),
+        CASE(test_against_predictions),
+        CASE(test_unclear_windows),
+        CASE(test_idle_neighbour),
+        CASE(test_null),
+        CASE(test_all_at_once),
         CASE(test_changed_by_itself),
     };
 

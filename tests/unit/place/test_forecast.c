@@ -219,6 +219,29 @@ static void test_pair(void **state)
     assert_pair(f, a, b, true);
 }
 
+/* Where neighbours do not matter, nothing is expected of them: of two, of a cache, of the node. */
+static void test_null(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = put(f, 1, "0", 9000), *b = put(f, 2, "1", 5000);
+    double lost, pair;
+
+    forecast_slowdowns(&f->packer);
+    assert_true(a->slowdown.now > 0.05);
+    lost = 2 - work_now(f);
+    pair = forecast_pair(f->packer.state->forecast, a->slot, b->slot);
+    for (int i = 0; i < 100; i++)
+        null_test_add(&f->packer.steps->null_test, 0.2, 0, 0.05);
+    forecast_slowdowns(&f->packer);
+    assert_true(a->slowdown.now < 0.001);
+    assert_true(2 - work_now(f) < 0.01 * lost);
+    assert_true(forecast_pair(f->packer.state->forecast, a->slot, b->slot) < 0.01 * pair);
+    for (int i = 0; i < 100; i++)
+        null_test_add(&f->packer.steps->null_test, 0.2, 0.2, 0.05);
+    forecast_slowdowns(&f->packer);
+    assert_true(fabs(2 - work_now(f) - lost) < 0.05 * lost);
+}
+
 /* A step that does nothing slows nobody down: a shell. */
 static void test_idle(void **state)
 {
@@ -236,13 +259,10 @@ static void test_idle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_slots),
-        CASE(test_small_changes),
-        CASE(test_unknown),
-        CASE(test_memory_nodes),
-        CASE(test_evidence),
-        CASE(test_idle),
-        CASE(test_evidence_of_program),
+        CASE(test_slots),    CASE(test_small_changes),
+        CASE(test_unknown),  CASE(test_memory_nodes),
+        CASE(test_evidence), CASE(test_idle),
+        CASE(test_null),     CASE(test_evidence_of_program),
         CASE(test_pair),
     };
 
