@@ -84,14 +84,23 @@ void step_open(struct step *step, int argc, char **argv)
     step->exit_status = -1;
 }
 
-/* Is there a file of that kind for the job? */
-static bool job_is_marked(const struct options_site *site, uint32_t job, const char *suffix)
+/* Is there a file of that name in the folder of the pool? */
+static bool is_marked(const struct options_site *site, const char *name)
 {
-    char path[sizeof(site->socket) + 32];
+    char path[sizeof(site->socket) + 64];
     int dir = (int)(strrchr(site->socket, '/') - site->socket);
 
-    snprintf(path, sizeof(path), "%.*s/%s/%u%s", dir, site->socket, WIRE_POOL_DIR, job, suffix);
+    snprintf(path, sizeof(path), "%.*s/%s/%s", dir, site->socket, WIRE_POOL_DIR, name);
     return access(path, F_OK) == 0;
+}
+
+/* Is there one of that kind for the job? */
+static bool job_is_marked(const struct options_site *site, uint32_t job, const char *suffix)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "%u%s", job, suffix);
+    return is_marked(site, name);
 }
 
 /* berthd keeps a file named by its number for each job in the pool. */
@@ -216,6 +225,20 @@ static void step_ask(struct step *step)
         wire_answer_clear(&answer);
 }
 
+/* Has whoever stands on the job's cores leave them, before its tasks run. */
+static void step_claim(const struct step *step)
+{
+    struct wire_request request = {.op = WIRE_OP_CLAIM, .id = step->reg.id};
+    struct wire_answer answer;
+    struct berth_error err;
+
+    if (client_ask(step->site.socket, step->site.deadline_ms, &request, &answer, &err) ==
+        CLIENT_ANSWERED)
+        wire_answer_clear(&answer);
+    else
+        slurm_verbose("berth: its cores not asked for: %s", err.text);
+}
+
 /* Are the pids of all tasks known? */
 static bool step_complete(const struct step *step)
 {
@@ -248,9 +271,12 @@ void step_forked(struct step *step, spank_t spank)
     if ((size_t)id + 1 < step->ntasks)
         return;
     /* A step that did not opt in is none of berthd's business unless its job's cores are in the
-     * pool. */
-    if (step->reg.options.mode == WIRE_MODE_OFF && !job_in_pool(&step->site, step->reg.id.job))
+     * pool, or somebody may stand on them while they are nobody's. */
+    if (step->reg.options.mode == WIRE_MODE_OFF && !job_in_pool(&step->site, step->reg.id.job)) {
+        if (is_marked(&step->site, WIRE_IDLE_MARK))
+            step_claim(step);
         return;
+    }
     if (step_complete(step))
         step_ask(step);
     else

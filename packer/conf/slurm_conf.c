@@ -18,6 +18,7 @@ struct reading {
     const char *key;
     char *value; /* [size] */
     size_t size;
+    bool anywhere;    /* in a line; else it begins with the key */
     char cluster[64]; /* ClusterName, as far as it was read */
 };
 
@@ -65,6 +66,21 @@ static void take_value(const char *line, const char *key, char *value, size_t si
         copy_word(strchr(line, '=') + 1, value, size);
 }
 
+/* Copies the value of a key that stands anywhere in the line, before a '#'. */
+static void take_inside(const char *line, const char *key, char *value, size_t size)
+{
+    const char *comment = strchrnul(line, '#'), *at = line;
+
+    while ((at = strcasestr(at, key)) && at < comment) {
+        const char *equals = at + strlen(key);
+        bool begins = at == line || at[-1] == ' ' || at[-1] == '\t';
+
+        at = equals;
+        if (begins && *equals == '=' && strcmp(equals, "=0") != 0 && strncmp(equals, "=0 ", 3) != 0)
+            copy_word(equals + 1, value, size);
+    }
+}
+
 static int read_line(struct reading *reading, const char *path, const char *line, int depth,
                      struct berth_error *err)
 {
@@ -76,7 +92,8 @@ static int read_line(struct reading *reading, const char *path, const char *line
         return include(reading, path, name, depth, err);
     }
     take_value(line, "ClusterName", reading->cluster, sizeof(reading->cluster));
-    take_value(line, reading->key, reading->value, reading->size);
+    (reading->anywhere ? take_inside : take_value)(line, reading->key, reading->value,
+                                                   reading->size);
     return 0;
 }
 
@@ -101,6 +118,14 @@ int slurm_conf_value(const char *path, const char *key, char *value, size_t size
                      struct berth_error *err)
 {
     struct reading reading = {.key = key, .value = value, .size = size};
+
+    return read_conf(&reading, path, 0, err);
+}
+
+int slurm_conf_anywhere(const char *path, const char *key, char *value, size_t size,
+                        struct berth_error *err)
+{
+    struct reading reading = {.key = key, .value = value, .size = size, .anywhere = true};
 
     return read_conf(&reading, path, 0, err);
 }

@@ -20,4 +20,9 @@ const char *slurm_conf_path(const struct conf *conf);
 int slurm_conf_value(const char *path, const char *key, char *value, size_t size,
                      struct berth_error *err);
 
+/* The same of a key that may stand anywhere in a line, as in those of NodeName; a value of 0 says
+ * nothing. */
+int slurm_conf_anywhere(const char *path, const char *key, char *value, size_t size,
+                        struct berth_error *err);
+
 #endif

@@ -32,6 +32,13 @@
 #include "packer/steps/stepd.h"
 #include "packer/steps/strangers.h"
 
+/* Who runs here has changed: what that means for others is decided in a turn soon. */
+static void note_change(const struct packer *packer)
+{
+    registry_note_change(packer->steps);
+    packer_wake(packer, packer->world.quiet_s);
+}
+
 /* ---- a step starts ---- */
 
 /* Adds the step to the registry, with its cgroup and its homes. NULL and err when it cannot be
@@ -127,6 +134,15 @@ void pipeline_late(const struct packer *packer, const struct wire_register *requ
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
 }
 
+void pipeline_claim(const struct packer *packer, struct wire_step_id id)
+{
+    if (!packer->state->idle.marked) /* nobody can stand there */
+        return;
+    note_change(packer);
+    strangers_expect_job(packer, id.job);
+    rearrange_room(packer);
+}
+
 /* ---- a step runs ---- */
 
 double pipeline_observe(const struct packer *packer)
@@ -167,8 +183,10 @@ void pipeline_rewritten(const struct packer *packer)
 
 double pipeline_folders(const struct packer *packer)
 {
-    if (folders_turn(packer))
+    if (folders_turn(packer)) {
         rearrange_room(packer);
+        note_change(packer); /* what strangers have left is a place for others */
+    }
     return folders_due(packer);
 }
 
@@ -287,6 +305,7 @@ void pipeline_reload(struct packer *packer, const struct conf *read)
     log_open(now->log, now->log_level);
     packer->world.private_data = private_data_hides(now);
     stages_configure(packer);
+    rearrange_room(packer); /* other cores may be places now */
     log_info("configuration read again%s%s", changes.taken[0] ? ": " : "", changes.taken);
     if (changes.waiting[0])
         log_warn("berth.conf: to be taken over by the next start only: %s", changes.waiting);

@@ -17,6 +17,10 @@ void pipeline_start(const struct packer *packer, struct wire_register *request,
  * put them. */
 void pipeline_late(const struct packer *packer, const struct wire_register *request);
 
+/* A step that is not registered is about to start: whoever stands on cores that Slurm has given its
+ * job has left them when this returns. */
+void pipeline_claim(const struct packer *packer, struct wire_step_id id);
+
 /* A step is over, or a whole job (its cores are about to be given away): others leave its cores
  * before this returns. `said` is what slurmd says of the job. */
 void pipeline_end(const struct packer *packer, const struct wire_end *end);

@@ -122,6 +122,13 @@ static int end_job(struct reply *reply, struct berth_error *err)
     return 0;
 }
 
+static int claim(struct reply *reply, struct berth_error *err)
+{
+    (void)err;
+    pipeline_claim(reply->packer, reply->request.id);
+    return 0;
+}
+
 /* ---- root releases steps ---- */
 
 static int release(struct reply *reply, struct berth_error *err)
@@ -156,6 +163,7 @@ const struct request_op TABLE(request_ops, WIRE_OPS) = {
                              .unheard = leave_late},
     ROW(WIRE_OP_END) = {.root = true, .act = end_step},
     ROW(WIRE_OP_JOB_END) = {.root = true, .act = end_job},
+    ROW(WIRE_OP_CLAIM) = {.root = true, .act = claim},
     ROW(WIRE_OP_RELEASE) = {.root = true, .act = release, .part = tell_released},
     ROW(WIRE_OP_STATUS) = {.part = tell_status},
     ROW(WIRE_OP_EXPLAIN) = {.part = tell_explanations},

@@ -41,6 +41,7 @@
     ROW(stepd)         /* heard of when it dies, from before others depend on the step */ \
     ROW(folders)       /* who comes beside it is heard of, from before it moves */ \
     ROW(strangers)     /* who is beside it already: nobody is put on his cores */ \
+    ROW(idle)          /* which cores may be nobody's: places, too */ \
     ROW(arrange)       /* makes the places true, once for all rows above; ends before they forget */ \
     ROW(marker)        /* whether its job is in the pool is known when it has its place */ \
     ROW(forecast)      /* learns from the turn's windows what `replace` decides by */ \

@@ -36,6 +36,7 @@ static bool is_harmless(const struct packer *packer, uint32_t job, const struct 
         if (step_movable(step))
             cpus_or(&pool, &step->body.job_home);
     }
+    strangers_add_idle(packer, &pool);
     return !cpus_intersect(&pool, cpus);
 }
 

@@ -9,6 +9,7 @@
 #include "packer/enact/weigh.h"
 #include "packer/place/place.h"
 #include "packer/size/share.h"
+#include "packer/steps/pool_marker.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stand.h"
 
@@ -72,6 +73,7 @@ static long try_once(const struct packer *packer, const struct step *fresh, unsi
 
     if (pool_copy(&next, packer->pool) < 0)
         return berth_no_memory(err);
+    pool_marker_idle(packer, stand_idle(&scene));
     if (stand_sync(&scene) < 0)
         rc = berth_no_memory(err);
     if (rc == 0)

@@ -76,6 +76,10 @@ struct states {
     struct pool *as_if; /* as observed steps would stand (enact/as_if.h); stand NULL: none */
     struct registers *registers; /* that berth has taken over for steps */
     struct tally *tally;
+    struct idle_cores {
+        struct cpus never; /* for no step even when nobody has them (enact/idle.c) */
+        bool marked;       /* whoever starts asks for his cores: others may stand there */
+    } idle;
     char *lacks[LACKS]; /* lacks.h */
 };
 

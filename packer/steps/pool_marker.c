@@ -24,23 +24,31 @@ static bool opted_in(const struct packer *packer, uint32_t job)
     return false;
 }
 
-/* Makes or removes a job's marker of that kind. */
-static void mark(const struct packer *packer, uint32_t job, const char *suffix, bool there)
+/* Makes or removes a marker. Returns whether it is there then. */
+static bool mark_name(const struct packer *packer, const char *name, bool there)
 {
     char dir[PATH_MAX], path[PATH_MAX + 32];
     int fd;
 
     run_folder(packer, WIRE_POOL_DIR, dir);
-    snprintf(path, sizeof(path), "%s/%u%s", dir, job, suffix);
-    if (!there) {
-        unlink(path);
-        return;
-    }
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    if (!there)
+        return unlink(path) < 0 && errno != ENOENT;
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (fd < 0)
         log_error("%s: %s", path, strerror(errno));
     else
         close(fd);
+    return fd >= 0;
+}
+
+/* Makes or removes a job's marker of that kind. */
+static void mark(const struct packer *packer, uint32_t job, const char *suffix, bool there)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "%u%s", job, suffix);
+    mark_name(packer, name, there);
 }
 
 void pool_marker_update(const struct packer *packer, uint32_t job)
@@ -51,6 +59,12 @@ void pool_marker_update(const struct packer *packer, uint32_t job)
 void pool_marker_watch(const struct packer *packer, uint32_t job, bool watch)
 {
     mark(packer, job, WIRE_WATCH_SUFFIX, watch);
+}
+
+void pool_marker_idle(const struct packer *packer, bool idle)
+{
+    if (packer->state->idle.marked != idle)
+        packer->state->idle.marked = mark_name(packer, WIRE_IDLE_MARK, idle);
 }
 
 struct unwatch {
@@ -93,6 +107,7 @@ void pool_marker_update_all(const struct packer *packer)
     if (run_folder_make(path) < 0)
         log_error("%s: %s", path, strerror(errno));
     file_sweep(path, is_any, NULL);
+    packer->state->idle.marked = false;
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         pool_marker_update(packer, step->request.id.job);
@@ -106,6 +121,7 @@ void pool_marker_remove_all(const struct packer *packer)
 
     run_folder(packer, WIRE_POOL_DIR, path);
     file_sweep(path, is_any, NULL);
+    packer->state->idle.marked = false;
     rmdir(path);
 }
 

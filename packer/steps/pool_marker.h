@@ -13,6 +13,11 @@ void pool_marker_update(const struct packer *packer, uint32_t job);
  * has no live step any more. */
 void pool_marker_watch(const struct packer *packer, uint32_t job, bool watch);
 
+/* Has each step that starts and is not registered ask for its job's cores (WIRE_OP_CLAIM) before
+ * its tasks run, or no more. That has to be so before it is read whose cores are whose:
+ * packer->state-> idle.marked says whether it is. */
+void pool_marker_idle(const struct packer *packer, bool idle);
+
 /* Removes the markers of that kind whose jobs are not `wanted` any more. */
 void pool_marker_unwatch(const struct packer *packer,
                          bool (*wanted)(const struct packer *packer, uint32_t job));

@@ -201,12 +201,42 @@ static void mark(const struct topo *topo, const struct cpus *cpus, bool *wanted,
     }
 }
 
+bool stand_idle(const struct scene *scene)
+{
+    const struct packer *packer = scene->packer;
+    const struct step *step;
+    bool any = false;
+
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    {
+        any = any || stand_movable(scene, step);
+        if (packer->world.enforce->way->touches && !step->body.leaf[0])
+            return false;
+    }
+    return any && packer->world.conf.idle != CONF_IDLE_OFF;
+}
+
+/* Adds the CPUs that may be idle, of all nodes or of those of the homes, as berth.conf has it:
+ * whether they are is another question. */
+static void add_idle(const struct scene *scene, const struct cpus *homes, struct cpus *cpus)
+{
+    const struct packer *packer = scene->packer;
+    const struct topo *topo = packer->world.topo;
+
+    for (size_t i = 0; stand_idle(scene) && i < topo->nodes; i++)
+        if (packer->world.conf.idle == CONF_IDLE_ON || (packer->world.conf.idle == CONF_IDLE_NEAR &&
+                                                        cpus_intersect(homes, &topo->node[i].cpus)))
+            cpus_or(cpus, &topo->node[i].cpus);
+    cpus_andnot(cpus, &packer->state->idle.never);
+}
+
 /* Nobody else of the pool is put on the cores of a stranger, even where Slurm lets jobs share them.
- */
+ * Idle cores are nobody's: they join as the cores of a job without a step would, and leave as soon
+ * as anybody has them. */
 static int find_members(const struct scene *scene, bool *wanted)
 {
     const struct packer *packer = scene->packer;
-    struct cpus others, homes = {0};
+    struct cpus others, homes = {0}, idle = {0};
     const struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
@@ -214,7 +244,10 @@ static int find_members(const struct scene *scene, bool *wanted)
         cpus_or(&homes, &step->body.job_home);
         mark(packer->world.topo, &step->body.job_home, wanted, true);
     }
-    if (find_others(scene, &homes, false, &others) < 0)
+    add_idle(scene, &homes, &idle);
+    mark(packer->world.topo, &idle, wanted, true);
+    cpus_or(&idle, &homes);
+    if (find_others(scene, &idle, false, &others) < 0)
         return -1;
     cpus_or(&others, &packer->world.enforce->offline);
     mark(packer->world.topo, &others, wanted, false);

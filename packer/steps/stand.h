@@ -25,6 +25,11 @@ bool stand_decides(const struct scene *scene, const struct step *step);
  * or -1 with the pool unchanged for want of memory. */
 int stand_sync(const struct scene *scene);
 
+/* Says whether idle cores may be members: berth.conf lets them, there is a step that can stand
+ * there, and Slurm confines all that do, so that nobody starts unseen (then nobody's cores are
+ * known). */
+bool stand_idle(const struct scene *scene);
+
 /* Marks the packages on which live steps stand that do not count as movable, or others run who are
  * not in berth's care (strangers.h): awake[topo->packages], all false before. */
 void stand_awake(const struct scene *scene, bool *awake);

@@ -100,7 +100,7 @@ struct reading {
     const struct packer *packer;
     struct enforce enforce;
     struct step_index index; /* of the live steps, where many are asked about; step NULL: none */
-    struct cpus cores;       /* of the pool's jobs */
+    struct cpus cores;       /* of the pool's jobs, and what may be idle */
     bool news;
 };
 
@@ -260,16 +260,23 @@ static bool runs(const struct packer *packer, const struct step *step)
            any_runs(packer, step->nregistered, step->registered);
 }
 
-/* Have these CPUs been taken from a job of the pool? Else Slurm lets jobs share them, or the job
- * that had them is yet to be stopped: Slurm gives its cores to others before that. */
+/* Have these CPUs been taken from a job of the pool? Else nobody had them, Slurm lets jobs share
+ * them, or the job that had them is yet to be stopped: Slurm gives its cores to others before that.
+ */
 static bool given_away(const struct packer *packer, const struct cpus *cpus)
 {
     const struct step *step;
+    bool were_idle = true;
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
-    if (step_movable(step) && cpus_intersect(cpus, &step->body.job_home) && runs(packer, step))
-        return false;
-    return true;
+    {
+        if (!in_care(step) || !cpus_intersect(cpus, &step->body.job_home))
+            continue;
+        were_idle = false;
+        if (step_movable(step) && runs(packer, step))
+            return false;
+    }
+    return !were_idle;
 }
 
 /* Do a job's cores count that was taken note of? */
@@ -324,12 +331,21 @@ bool strangers_read(const struct packer *packer)
     TAILQ_FOREACH(step, &packer->steps->live, link)
     if (in_care(step))
         cpus_or(&reading.cores, &step->body.job_home);
+    strangers_add_idle(packer, &reading.cores);
     step = TAILQ_FIRST(&packer->steps->live);
     if (step)
         packer->world.enforce->way->jobs(&reading.enforce, step->request.node, visit_job, &reading);
     news = end(&reading, UINT32_MAX);
     step_index_free(&reading.index);
     return news;
+}
+
+void strangers_add_idle(const struct packer *packer, struct cpus *cpus)
+{
+    const struct topo *topo = packer->world.topo;
+
+    for (size_t core = 0; packer->state->idle.marked && core < topo->cores; core++)
+        cpus_or(cpus, &topo->core[core].cpus);
 }
 
 /* ---- what is expected ---- */

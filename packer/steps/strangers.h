@@ -61,6 +61,10 @@ bool strangers_have(const struct packer *packer, struct wire_step_id id);
 /* Returns the seconds until what was taken note of shall be looked at again; < 0: there is none. */
 double strangers_due(const struct packer *packer);
 
+/* Adds the CPUs that are places for the pool when nobody has them: all, or none (packer->state->
+ * idle). Whoever has some is a stranger, and when he goes there is a place more. */
+void strangers_add_idle(const struct packer *packer, struct cpus *cpus);
+
 /* Adds the CPUs of the steps that count. */
 void strangers_add_steps(const struct packer *packer, struct cpus *cpus);
 

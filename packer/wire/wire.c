@@ -74,7 +74,7 @@ static const char *const TABLE(op_name, WIRE_OPS) = {
     ROW(WIRE_OP_EXPLAIN) = "explain",         ROW(WIRE_OP_COUNTERS) = "counters",
     ROW(WIRE_OP_RELEASE) = "release",         ROW(WIRE_OP_PROFILES) = "profiles",
     ROW(WIRE_OP_PROFILE_PUT) = "profile_put", ROW(WIRE_OP_PROFILE_FORGET) = "profile_forget",
-    ROW(WIRE_OP_RECORDS) = "records",
+    ROW(WIRE_OP_RECORDS) = "records",         ROW(WIRE_OP_CLAIM) = "claim",
 };
 TABLE_COMPLETE(op_name);
 
@@ -351,7 +351,7 @@ char *wire_request_encode(const struct wire_request *request)
         wire_records_encode(object, &request->records);
     else if (request->op == WIRE_OP_JOB_END)
         encode_job_end(object, &request->job_end);
-    else if (request->op == WIRE_OP_EXPLAIN)
+    else if (request->op == WIRE_OP_EXPLAIN || request->op == WIRE_OP_CLAIM)
         encode_id(object, request->id);
     return line_of(object);
 }
@@ -613,6 +613,7 @@ static int decode_body(struct json_object *object, struct wire_request *request,
     case WIRE_OP_JOB_END:
         return decode_job_end(object, &request->job_end, err);
     case WIRE_OP_EXPLAIN:
+    case WIRE_OP_CLAIM:
         return decode_id(object, &request->id, err);
     case WIRE_OP_RELEASE:
         return decode_release(object, &request->release, err);

@@ -29,6 +29,7 @@
     "missed" /* beside the socket: ends of steps that berthd could not be told */
 #define WIRE_MISSED_MAX (1u << 20) /* bytes of it */
 #define WIRE_WATCH_SUFFIX ".end"   /* of such a file: berthd wants to hear of the job's end */
+#define WIRE_IDLE_MARK "idle"      /* in that folder: steps may stand on cores of nobody */
 #define WIRE_STEP_BATCH 0xfffffffbu
 #define WIRE_STEP_EXTERN 0xfffffffcu
 #define WIRE_STEP_INTERACTIVE 0xfffffffau
@@ -159,11 +160,13 @@ enum wire_op {
                        */
     WIRE_OP_END,      /* plugin, last task_exit, else exit: the step is over (root) */
     WIRE_OP_JOB_END,  /* plugin, epilog: the job's cores are about to be given away (root) */
-    WIRE_OP_STATUS,   /* berthctl: the node and every step */
-    WIRE_OP_EXPLAIN,  /* berthctl: everything about one job's steps, or one step */
-    WIRE_OP_COUNTERS, /* berthctl: what every step has counted until now */
-    WIRE_OP_RELEASE,  /* berthctl: steps go home and are left alone, or no more so (root) */
-    WIRE_OP_PROFILES, /* berthctl: what the profile store holds for who asks */
+    WIRE_OP_CLAIM,   /* plugin, last task_post_fork of a step that is not registered: whoever stands
+                        on its job's cores leaves them (root) */
+    WIRE_OP_STATUS,  /* berthctl: the node and every step */
+    WIRE_OP_EXPLAIN, /* berthctl: everything about one job's steps, or one step */
+    WIRE_OP_COUNTERS,       /* berthctl: what every step has counted until now */
+    WIRE_OP_RELEASE,        /* berthctl: steps go home and are left alone, or no more so (root) */
+    WIRE_OP_PROFILES,       /* berthctl: what the profile store holds for who asks */
     WIRE_OP_PROFILE_PUT,    /* berthctl: a row of the profile store, of who says so */
     WIRE_OP_PROFILE_FORGET, /* berthctl: rows of who says so are forgotten */
     WIRE_OP_RECORDS,        /* berthctl: a page of the ledger, of who asks */
@@ -300,7 +303,8 @@ struct wire_request {
         struct wire_end end;
         struct wire_release release;
         struct wire_job_end job_end; /* which begins with its id */
-        struct wire_step_id id; /* JOB_END, EXPLAIN: step UINT32_MAX means all steps of the job */
+        struct wire_step_id id; /* JOB_END, CLAIM, EXPLAIN: step UINT32_MAX means all steps of the
+                                   job */
     };
 };
 

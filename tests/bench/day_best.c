@@ -42,7 +42,7 @@ static int scene_open(struct scene *scene, const struct day_sim *sim)
     scene->group = scene->now + n;
     scene->room = scene->group + n;
     for (size_t c = 0; c < sim->topo->cores; c++)
-        scene->room[sim->topo->core[c].llc] += sim->slurm[c] != NULL;
+        scene->room[sim->topo->core[c].llc] += day_sim_is_place(sim, c);
     for (size_t i = 0; i < n; i++) {
         scene->cores[i] = sim->running[i]->cores;
         scene->kind[i] = sim->running[i]->app;
@@ -87,7 +87,7 @@ static double lost_now(const struct day_sim *sim)
     return sum;
 }
 
-/* Puts each job on the first cores of its cache that are given and not taken. */
+/* Puts each job on the first cores of its cache that are there and not taken. */
 static void stand(struct day_sim *sim, const size_t *llc_of)
 {
     bool taken[CPUS_MAX] = {false};
@@ -96,7 +96,7 @@ static void stand(struct day_sim *sim, const size_t *llc_of)
         struct day_job *job = sim->running[i];
 
         for (size_t c = 0, n = 0; c < sim->topo->cores && n < job->cores; c++)
-            if (sim->topo->core[c].llc == llc_of[i] && sim->slurm[c] && !taken[c]) {
+            if (sim->topo->core[c].llc == llc_of[i] && day_sim_is_place(sim, c) && !taken[c]) {
                 taken[c] = true;
                 job->core[DAY_BEST][n++] = c;
             }
@@ -152,6 +152,15 @@ static size_t take(struct scene *scene, size_t least, size_t cores)
     return g;
 }
 
+/* Takes a core for a job that is to be alone: of a cache whose other core stays idle, if idle cores
+ * are places and there is one. */
+static size_t take_alone(struct scene *scene)
+{
+    size_t g = scene->sim->plan.idle ? take(scene, 2, 2) : scene->sim->topo->llcs;
+
+    return g < scene->sim->topo->llcs ? g : take(scene, 1, 1);
+}
+
 /* Pairs come to caches with two cores; what is left, and pairs that suffer nothing, to single
  * cores. */
 static int solve_pairs(struct scene *scene, double *total)
@@ -175,7 +184,7 @@ static int solve_pairs(struct scene *scene, double *total)
         }
     for (size_t i = 0; i < scene->n; i++)
         if (mate[i] == i)
-            scene->group[i] = take(scene, 1, 1);
+            scene->group[i] = take_alone(scene);
     return 0;
 }
 

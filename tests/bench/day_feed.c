@@ -262,6 +262,8 @@ static int put_conf(const struct day_feed *feed, const struct day_study *study,
         feed->sim->memory ? (int)(DAY_FOLLOW_BYTES_S / 1e6) : 0, study->window_s * 1000);
     if (study->policy)
         fprintf(file, "policy = %s\n", study->policy);
+    if (feed->sim->plan.idle)
+        fprintf(file, "idle = on\n");
     for (const char *const *line = study->conf; line && *line; line++)
         fprintf(file, "%s\n", *line);
     fclose(file);

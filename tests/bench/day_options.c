@@ -127,6 +127,12 @@ static void set_null(struct day_options *options, char *value)
     options->null = true;
 }
 
+static void set_idle(struct day_options *options, char *value)
+{
+    (void)value;
+    options->plan.idle = true;
+}
+
 static void set_topology(struct day_options *options, char *value)
 {
     options->topology = value;
@@ -264,6 +270,7 @@ static const struct row {
      set_noise},
     {"memory-gib", "M", "a job's memory: its median, log-normal, sigma 1.2 (0: jobs have none)",
      set_memory_gib},
+    {"idle", NULL, "cores that Slurm has given nobody are places, too", set_idle},
     {"null", NULL, "nobody disturbs anybody: there is nothing to gain", set_null},
     {"opted", "SHARE", "part of the jobs that opt in (1)", set_opted},
     {"keep", "SHARE", "part of those that stay where they started, as they bind threads (0)",

@@ -450,13 +450,13 @@ static void keep_cores(const struct scene *scene, size_t *left, bool *taken, boo
         }
 }
 
-/* Returns a core that is given and not taken, on a cache where the i-th job is to have one. */
+/* Returns a core that is there and not taken, on a cache where the i-th job is to have one. */
 static size_t take_core(const struct scene *scene, size_t i, size_t *left, bool *taken)
 {
     const struct day_sim *sim = scene->sim;
     size_t core = 0;
 
-    while (!sim->slurm[core] || taken[core] ||
+    while (!day_sim_is_place(sim, core) || taken[core] ||
            left[i * scene->llcs + sim->topo->core[core].llc] == 0)
         core++;
     left[i * scene->llcs + sim->topo->core[core].llc]--;

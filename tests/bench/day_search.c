@@ -72,7 +72,7 @@ static void mark_kept(const struct day_sim *sim, enum day_where where, bool are_
 
             if ((sim->running[i]->will == DAY_FREE) != are_free)
                 continue;
-            keeps[k] = sim->slurm[core] && !taken[core];
+            keeps[k] = day_sim_is_place(sim, core) && !taken[core];
             taken[core] |= keeps[k];
         }
 }
@@ -86,7 +86,7 @@ void day_search_mend(struct day_sim *sim, enum day_where where)
     mark_kept(sim, where, true, keeps, taken);
     for (size_t i = 0, k = 0; i < sim->live; i++)
         for (size_t c = 0; c < sim->running[i]->cores; c++, k++) {
-            while (!keeps[k] && (!sim->slurm[next] || taken[next]))
+            while (!keeps[k] && (!day_sim_is_place(sim, next) || taken[next]))
                 next++;
             if (!keeps[k])
                 sim->running[i]->core[where][c] = next++;

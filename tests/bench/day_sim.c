@@ -184,6 +184,11 @@ double day_sim_slowdown(const struct day_sim *sim, const struct day_job *job, en
     return sum / (double)job->cores;
 }
 
+bool day_sim_is_place(const struct day_sim *sim, size_t core)
+{
+    return sim->slurm[core] || sim->plan.idle;
+}
+
 void day_sim_stand(struct day_sim *sim, struct day_job *job, const size_t *core)
 {
     size_t *stand = job->core[DAY_STAND], size = job->cores * sizeof(*core);
@@ -435,7 +440,7 @@ static int turn(struct day_sim *sim, struct run *run, struct berth_error *err)
         return -1;
     run->changed = false;
     run->begun = true;
-    if (!day_sim_is_sound(sim, placer->idle))
+    if (!day_sim_is_sound(sim, placer->idle || sim->plan.idle))
         return berth_error_set(err, "%s: a job stands where it must not", placer->name);
     set_slowdowns(sim);
     return 0;

@@ -84,6 +84,7 @@ struct day_plan {
     double memory_gib;             /* of a job, median; 0: jobs have none (day_memory.h) */
     const struct day_sizes *sizes; /* NULL: all jobs have the size that was measured */
     enum day_socket socket;        /* with sizes */
+    bool idle;                     /* cores that Slurm has given nobody are places, too */
 };
 
 struct day_sim {
@@ -135,6 +136,9 @@ void day_sim_rewind(struct day_sim *sim);
  * 0, or -1 and err. */
 int day_sim_run(struct day_sim *sim, const struct day_placer *placer, void (*tell)(double part),
                 struct berth_error *err);
+
+/* Returns whether a job may stand on the core: Slurm has given it somebody, or it may be idle. */
+bool day_sim_is_place(const struct day_sim *sim, size_t core);
 
 /* Puts a running job on these cores. */
 void day_sim_stand(struct day_sim *sim, struct day_job *job, const size_t *core);

@@ -197,12 +197,20 @@ void fake_stop(struct fake_berthd *fake)
 
 void fake_mark_job(const struct fake_berthd *fake, uint32_t job)
 {
+    char name[16];
+
+    snprintf(name, sizeof(name), "%u", job);
+    fake_mark(fake, name);
+}
+
+void fake_mark(const struct fake_berthd *fake, const char *name)
+{
     char path[160];
     int fd;
 
     snprintf(path, sizeof(path), "%s/%s", fake->dir, WIRE_POOL_DIR);
     mkdir(path, 0755);
-    snprintf(path, sizeof(path), "%s/%s/%u", fake->dir, WIRE_POOL_DIR, job);
+    snprintf(path, sizeof(path), "%s/%s/%s", fake->dir, WIRE_POOL_DIR, name);
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0)
         abort();

@@ -41,6 +41,9 @@ void fake_stop(struct fake_berthd *fake);
 /* Say that a job is in the pool. */
 void fake_mark_job(const struct fake_berthd *fake, uint32_t job);
 
+/* Put a file of that name into the folder of the pool. */
+void fake_mark(const struct fake_berthd *fake, const char *name);
+
 /* Wait until n lines have come (or a few seconds have passed) and decode them into request[max];
  * the number of lines that came. */
 size_t fake_requests(const struct fake_berthd *fake, size_t n, struct wire_request *request,

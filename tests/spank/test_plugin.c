@@ -721,6 +721,59 @@ static void test_whose_word(void **state)
     }
 }
 
+/* While steps may stand on cores of nobody, a step that is not registered asks for its own before
+ * its tasks run; once, and it runs whatever comes of that. */
+static void test_claim(void **state)
+{
+    static const struct {
+        const char *user;
+        bool marked;
+        size_t requests;
+        enum wire_op op;
+    } table[] = {{NULL, false, 0, WIRE_OP_CLAIM},
+                 {NULL, true, 1, WIRE_OP_CLAIM},
+                 {"off", true, 1, WIRE_OP_CLAIM},
+                 {"auto", true, 2, WIRE_OP_REGISTER}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct wire_request request[3];
+        struct bench bench;
+
+        bench_start(&bench, FAKE_ANSWERS, WELL, PATIENT);
+        bench.host.option = table[i].user;
+        bench.host.has_option = table[i].user != NULL;
+        if (table[i].marked)
+            fake_mark(&bench.fake, WIRE_IDLE_MARK);
+        host_run_step(&bench.host);
+        assert_ran_on(&bench.host, &bench.cpus);
+        assert_int_equal(fake_requests(&bench.fake, table[i].requests, request, 3),
+                         table[i].requests);
+        if (table[i].requests) {
+            assert_int_equal(request[0].op, table[i].op);
+            assert_int_equal(request[0].id.job, 4711);
+            wire_request_clear(&request[0]);
+        }
+        bench_stop(&bench);
+    }
+}
+
+static void test_claim_bad_berthd(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < BAD_WAYS; i++) {
+        struct bench bench;
+
+        if (!way_testable(bad_ways[i]))
+            continue;
+        bench_start(&bench, bad_ways[i], WELL, SHORT);
+        fake_mark(&bench.fake, WIRE_IDLE_MARK);
+        host_run_step(&bench.host);
+        assert_ran_on(&bench.host, &bench.cpus);
+        bench_stop(&bench);
+    }
+}
+
 static void test_extern_step(void **state)
 {
     struct wire_request request[1];
@@ -1013,6 +1066,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_worst_status),
         cmocka_unit_test(test_twice),
         cmocka_unit_test(test_whose_word),
+        cmocka_unit_test(test_claim),
+        cmocka_unit_test(test_claim_bad_berthd),
         cmocka_unit_test(test_extern_step),
         cmocka_unit_test(test_job_epilog),
         cmocka_unit_test(test_job_epilog_bad_berthd),

@@ -60,6 +60,32 @@ static void test_values(void **state)
     }
 }
 
+/* A key of NodeName's, say, in one of its lines. */
+static void test_anywhere(void **state)
+{
+    static const struct {
+        const char *text, *value;
+    } row[] = {
+        {"NodeName=a CoreSpecCount=2 CPUs=8\n", "2"},
+        {"NodeName=a corespeccount=2\nNodeName=b CoreSpecCount=3\n", "3"},
+        {"CoreSpecCount=1\n", "1"},
+        {"NodeName=a CoreSpecCount=0 CPUs=8\nNodeName=b CoreSpecCount=0\n", ""},
+        {"NodeName=a XCoreSpecCount=1 CoreSpecCountX=1\n", ""},
+        {"NodeName=a # CoreSpecCount=1\n#CoreSpecCount=1\n", ""},
+        {"", ""},
+    };
+    char path[PATH_MAX], value[32];
+    struct berth_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        folder_put_at(folder, "slurm.conf", row[i].text, path);
+        value[0] = '\0';
+        assert_int_equal(slurm_conf_anywhere(path, "CoreSpecCount", value, sizeof(value), &err), 0);
+        assert_string_equal(value, row[i].value);
+    }
+}
+
 /* berth.conf goes before the environment. */
 static void test_path(void **state)
 {
@@ -90,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_anywhere),
         cmocka_unit_test(test_path),
     };
 

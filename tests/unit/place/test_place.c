@@ -72,6 +72,60 @@ static void test_sync_off_step(void **state)
     assert_stand(pool, "0 - 2 - - - - -");
 }
 
+/* With idle = on all cores of nobody are in the pool, with near those of the memory nodes of who is
+ * placed; whoever has a core takes it out, and who stood there goes where nobody stood. */
+static void test_idle(void **state)
+{
+    struct fixture *f;
+    struct pool *pool;
+    struct step *a;
+
+    fixture_close(*state);
+    *state = f = fixture_open("numa:2 l3:2 core:2 pu:1");
+    pool = f->packer.state->pool;
+    f->packer.world.conf.idle = CONF_IDLE_ON;
+    stand_sync(&(struct scene){&f->packer, pool, false});
+    assert_stand(pool, "- - - - - - - -"); /* nobody is there for whom they would be */
+    a = fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
+    fixture_put(f, 2, 0, "6", 1, ONE("6"))->state = STEP_LEFT;
+    stand_sync(&(struct scene){&f->packer, pool, false});
+    assert_stand(pool, "0 1 2 3 4 5 - 7");
+    assert_int_equal(pool_assign(pool, 1, (size_t[]){0}, (size_t[]){2}), 0);
+    assert_image(f, a, "2");
+    fixture_put(f, 3, 0, "2", 1, ONE("2")); /* placed, too: it starts where nobody is */
+    stand_sync(&(struct scene){&f->packer, pool, false});
+    assert_image(f, a, "2");
+    assert_stand(pool, "2 1 0 3 4 5 - 7");
+    fixture_put(f, 4, 0, "2", 1, ONE("2"))->state = STEP_LEFT;
+    stand_sync(&(struct scene){&f->packer, pool, false});
+    assert_image(f, a, "0");
+    f->packer.world.conf.idle = CONF_IDLE_NEAR;
+    stand_sync(&(struct scene){&f->packer, pool, false});
+    assert_stand(pool, "0 1 - 3 - - - -");
+    f->packer.world.conf.idle = CONF_IDLE_OFF;
+    stand_sync(&(struct scene){&f->packer, pool, false});
+    assert_stand(pool, "0 1 - - - - - -");
+}
+
+/* Who is in a job that Slurm does not confine may start unseen: then nobody's cores are known. */
+static void test_idle_unconfined(void **state)
+{
+    struct fixture *f = *state;
+    struct scene scene = {&f->packer, f->packer.state->pool, false};
+    struct step *a = fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
+
+    f->packer.world.conf.idle = CONF_IDLE_ON;
+    assert_true(stand_idle(&scene)); /* nobody is touched */
+    fixture_paper(f);
+    f->way.touches = true;
+    snprintf(a->body.leaf, sizeof(a->body.leaf), "/slurm/uid_0/job_1/step_0");
+    assert_true(stand_idle(&scene));
+    fixture_put(f, 2, 0, "6", 1, ONE("6"))->state = STEP_LEFT;
+    assert_false(stand_idle(&scene));
+    stand_sync(&scene);
+    assert_stand(f->packer.state->pool, "0 1 - - - - - -");
+}
+
 /* Half a core is nobody's to exchange. */
 static void test_sync_partial_core(void **state)
 {
@@ -540,6 +594,8 @@ int main(void)
         cmocka_unit_test(test_price_of_moves),
         plain(test_sync),
         plain(test_sync_off_step),
+        plain(test_idle),
+        plain(test_idle_unconfined),
         smt(test_sync_partial_core),
         smt(test_unfit),
         smt(test_unfit_hybrid),

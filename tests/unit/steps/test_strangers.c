@@ -307,6 +307,29 @@ static void test_a_job_that_is_stopped_after_its_core_was_given_away(void **stat
     assert_true(strangers_have(&f->packer, (struct wire_step_id){3, UINT32_MAX}));
 }
 
+/* While idle cores are places, a job on any core is a stranger once its program runs, not while it
+ * may be about to register; and it is news when it goes. */
+static void test_on_an_idle_core(void **state)
+{
+    struct fixture *f = *state;
+    const struct wire_step_id job = {5, UINT32_MAX};
+
+    put(f, "job_5/step_0", "6", 12, "prog");
+    put(f, "job_5", "6", 0, "");
+    assert_false(strangers_read(&f->packer));
+    f->packer.state->idle.marked = true;
+    put(f, "job_5/step_0", "6", 12, "slurmstepd");
+    strangers_expect_job(&f->packer, 5);
+    assert_false(strangers_look(&f->packer));
+    assert_false(strangers_have(&f->packer, job));
+    put(f, "job_5/step_0", "6", 12, "prog");
+    assert_true(strangers_look(&f->packer));
+    assert_true(strangers_have(&f->packer, job));
+    put(f, "job_5/step_0", "6", 0, "");
+    assert_true(strangers_read(&f->packer));
+    assert_int_equal(known(f), 0);
+}
+
 /* Root is told who it is, and so is its owner. */
 static void test_who_is_told(void **state)
 {
@@ -343,6 +366,7 @@ int main(void)
         test(test_new_jobs),
         test(test_a_new_job_that_shares),
         test(test_a_job_that_is_stopped_after_its_core_was_given_away),
+        test(test_on_an_idle_core),
         test(test_who_is_told),
     };
 

@@ -230,6 +230,8 @@ static void test_others(void **state)
         {.op = WIRE_OP_STATUS},
         {.op = WIRE_OP_COUNTERS},
         {.op = WIRE_OP_JOB_END, .id = {7, UINT32_MAX}},
+        {.op = WIRE_OP_CLAIM, .id = {7, UINT32_MAX}},
+        {.op = WIRE_OP_CLAIM, .id = {7, WIRE_STEP_BATCH}},
         {.op = WIRE_OP_EXPLAIN, .id = {7, UINT32_MAX}},
         {.op = WIRE_OP_EXPLAIN, .id = {7, 0}},
         {.op = WIRE_OP_EXPLAIN, .id = {7, WIRE_STEP_BATCH}},

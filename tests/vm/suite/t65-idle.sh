@@ -1,0 +1,96 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Cores that Slurm has given to nobody: a step may stand there, and has left before anybody has them.
+
+# idle CHOICE: berthd runs with it.
+idle() {
+    daemon_stop berthd
+    berthd_conf "idle=$1"
+    berthd_start
+}
+
+marked() {
+    [ -e "$CLUSTER/run/pool/idle" ] && echo marked || echo "not marked"
+}
+
+# two_of_a_kind: m1 and m2, memory-bound, to whom Slurm has given package 0; nobody has package 1.
+two_of_a_kind() {
+    knows memory 20000
+    half m1 --contention-aware=tag=memory,pack
+    half m2 --contention-aware=tag=memory,pack
+    same "Slurm's package of both" "$(packages "$(slurm_cpus_of m1),$(slurm_cpus_of m2)")" "0 "
+}
+
+# alone NAME OTHER..: it stands where Slurm put it, and none of the others does.
+alone() {
+    local name=$1 other
+    shift
+    same "CPUs of $name" "$(cpus_of "$name")" "$(slurm_cpus_of "$name")"
+    for other; do
+        disjoint "$(cpus_of "$name")" "$(cpus_of "$other")" || fail "$name and $other share CPUs: $(cpus_of "$name"), $(cpus_of "$other")"
+        disjoint "$(cpus_of "$name")" "$(cpuset_of "$other")" || fail "$other may run where $name does: $(cpuset_of "$other")"
+    done
+}
+
+t65_off_is_off() {
+    idle off
+    two_of_a_kind
+    sleep 3
+    same "marker" "$(marked)" "not marked"
+    same "packages" "$(packages_of m1 m2)" "0 0 "
+    stop m1 m2
+}
+
+# The first stranger gets its cores before it runs; so does the second, for whom there is no other place than home.
+t65_strangers_find_their_cores_free() {
+    idle on
+    two_of_a_kind
+    soon "packages of both" "0 1 " packages_of m1 m2
+    same "marker" "$(marked)" marked
+    half s1
+    alone s1 m1 m2
+    half s2
+    alone s2 m1 m2
+    same "m1" "$(cpus_of m1)" "$(slurm_cpus_of m1)"
+    same "m2" "$(cpus_of m2)" "$(slurm_cpus_of m2)"
+    stop s1
+    soon "packages of both" "0 1 " packages_of m1 m2
+    stop s2 m1 m2
+    soon "marker" "not marked" marked
+}
+
+# A job whose cores another stands on, and that opted in itself, starts where nobody is. (On a machine as slow as this one the other may
+# have left them first: a new job is a stranger until it registers. test_place has both stay.)
+t65_one_of_the_pool_starts_where_nobody_is() {
+    idle on
+    two_of_a_kind
+    soon "packages of both" "0 1 " packages_of m1 m2
+    knows compute 10
+    half c1 --contention-aware=tag=compute
+    disjoint "$(cpus_of c1)" "$(cpus_of m1),$(cpus_of m2)" || fail "c1 shares CPUs: $(cpus_of c1), $(both)"
+    soon "packages of both" "0 1 " packages_of m1 m2
+    stop m1 m2 c1
+}
+
+# A killed berthd finds them; a stopped one takes all home; and without it they stay there.
+t65_a_restart_and_a_stop() {
+    idle on
+    two_of_a_kind
+    soon "packages of both" "0 1 " packages_of m1 m2
+    daemon_stop berthd KILL
+    half s1 # nobody can make room for it now
+    berthd_start
+    soon "m1 and m2" "$(slurm_cpus_of m1) $(slurm_cpus_of m2)" both
+    stop s1
+    soon "packages of both" "0 1 " packages_of m1 m2
+    daemon_stop berthd
+    soon "m1 and m2" "$(slurm_cpus_of m1) $(slurm_cpus_of m2)" both
+    same "marker" "$(marked)" "not marked"
+    berthd_conf
+    berthd_start
+    stop m1 m2
+}
+
+both() {
+    echo "$(cpus_of m1) $(cpus_of m2)"
+}
