@@ -72,12 +72,13 @@ static void take_inside(const char *line, const char *key, char *value, size_t s
     const char *comment = strchrnul(line, '#'), *at = line;
 
     while ((at = strcasestr(at, key)) && at < comment) {
-        const char *equals = at + strlen(key);
         bool begins = at == line || at[-1] == ' ' || at[-1] == '\t';
+        char word[32];
 
-        at = equals;
-        if (begins && *equals == '=' && strcmp(equals, "=0") != 0 && strncmp(equals, "=0 ", 3) != 0)
-            copy_word(equals + 1, value, size);
+        at += strlen(key);
+        copy_word(*at == '=' ? at + 1 : "", word, sizeof(word));
+        if (begins && word[0] && strcmp(word, "0") != 0)
+            snprintf(value, size, "%s", word);
     }
 }
 

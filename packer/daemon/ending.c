@@ -8,7 +8,7 @@ void step_over(const struct packer *packer, struct step *step, const struct wire
 {
     struct wire_step_id id = step->request.id;
 
-    registry_note_change(packer->steps);
+    packer_note_change(packer);
     step_ends(step, end);
     stages_end(packer, step, end);
     registry_end(packer->steps, step);

@@ -32,13 +32,6 @@
 #include "packer/steps/stepd.h"
 #include "packer/steps/strangers.h"
 
-/* Who runs here has changed: what that means for others is decided in a turn soon. */
-static void note_change(const struct packer *packer)
-{
-    registry_note_change(packer->steps);
-    packer_wake(packer, packer->world.quiet_s);
-}
-
 /* ---- a step starts ---- */
 
 /* Adds the step to the registry, with its cgroup and its homes. NULL and err when it cannot be
@@ -105,7 +98,7 @@ void pipeline_start(const struct packer *packer, struct wire_register *request,
         return;
     }
     packer->state->tally->registrations++;
-    registry_note_change(packer->steps);
+    packer_note_change(packer);
     /* Registered twice, or requeued under the same id before its end was heard of: */
     forget(packer, id);
     step = add_step(packer, request, &err);
@@ -138,7 +131,7 @@ void pipeline_claim(const struct packer *packer, struct wire_step_id id)
 {
     if (!packer->state->idle.marked) /* nobody can stand there */
         return;
-    note_change(packer);
+    packer_note_change(packer);
     strangers_expect_job(packer, id.job);
     rearrange_room(packer);
 }
@@ -185,7 +178,7 @@ double pipeline_folders(const struct packer *packer)
 {
     if (folders_turn(packer)) {
         rearrange_room(packer);
-        note_change(packer); /* what strangers have left is a place for others */
+        packer_note_change(packer); /* what strangers have left is a place for others */
     }
     return folders_due(packer);
 }

@@ -2,8 +2,6 @@
 /* idle - the stage that knows which cores are for no step even when Slurm has given them to nobody:
  * those that the kernel was told to keep free (isolcpus), and all where Slurm keeps some for itself
  * and does not say which. */
-#include <stdio.h>
-
 #include "packer/base/log.h"
 #include "packer/conf/slurm_conf.h"
 #include "packer/steps/stage.h"
@@ -15,7 +13,7 @@ static const char *keeps_cores(const struct conf *conf)
 {
     struct berth_error err;
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof(specialised) / sizeof(specialised[0]); i++) {
         char value[64] = "";
 
         if (slurm_conf_anywhere(slurm_conf_path(conf), specialised[i], value, sizeof(value), &err) <
@@ -41,8 +39,7 @@ static void read_never(const struct packer *packer)
     key = keeps_cores(&packer->world.conf);
     if (!key)
         return;
-    for (size_t core = 0; core < packer->world.topo->cores; core++)
-        cpus_or(never, &packer->world.topo->core[core].cpus);
+    *never = packer->world.topo->cpus;
     log_warn("idle: no step stands on cores of nobody: slurm.conf has %s", key);
 }
 

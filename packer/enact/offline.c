@@ -8,11 +8,9 @@
 
 bool offline_set(const struct packer *packer, const struct cpus *online)
 {
-    struct cpus offline = {0};
+    struct cpus offline = packer->world.topo->cpus;
     bool changed;
 
-    for (size_t core = 0; core < packer->world.topo->cores; core++)
-        cpus_or(&offline, &packer->world.topo->core[core].cpus);
     cpus_andnot(&offline, online);
     changed = !cpus_equal(&offline, &packer->world.enforce->offline);
     packer->world.enforce->offline = offline;

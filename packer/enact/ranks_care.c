@@ -89,7 +89,7 @@ static int settle_down(const struct packer *packer, const struct step *fresh)
 
     if (rc < 0)
         log_error("ranks: %s", err.text);
-    registry_note_change(packer->steps);
+    packer_note_change(packer);
     return rc;
 }
 

@@ -97,7 +97,7 @@ static void take_common(const struct packer *packer, const struct step *step, st
 }
 
 /* A change says whether neighbours matter. */
-static void test_null(const struct packer *packer, const struct change *change)
+static void learn_null(const struct packer *packer, const struct change *change)
 {
     double now, before;
 
@@ -120,7 +120,7 @@ static void compare(const struct packer *packer, struct step *step)
     change.log = spell_step(before, now, &program->scatter, &change.error);
     change.windows = fmin((double)now->n, SPELL_AFTER);
     take_common(packer, step, &change);
-    test_null(packer, &change);
+    learn_null(packer, &change);
     if (now->pair)
         tell(packer, step, &change);
     change.of = before;

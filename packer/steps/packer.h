@@ -108,6 +108,14 @@ static inline void packer_wake(const struct packer *packer, double in_s)
         packer->wake.call(packer->wake.arg, in_s);
 }
 
+/* Who runs here has changed: what that means for others is decided in a turn soon, once for all of
+ * a burst (registry.h). */
+static inline void packer_note_change(const struct packer *packer)
+{
+    registry_note_change(packer->steps);
+    packer_wake(packer, packer->world.quiet_s);
+}
+
 /* The node is called as Slurm calls it in registrations, which the journal keeps. */
 static inline void packer_call_node(const struct packer *packer, const struct step *step)
 {

@@ -178,12 +178,10 @@ static int find_others(const struct scene *scene, const struct cpus *where, bool
 void stand_awake(const struct scene *scene, bool *awake)
 {
     const struct topo *topo = scene->packer->world.topo;
-    struct cpus others, all = {0};
+    struct cpus others;
 
-    for (size_t i = 0; i < topo->cores; i++)
-        cpus_or(&all, &topo->core[i].cpus);
-    if (find_others(scene, &all, true, &others) < 0)
-        others = all; /* none of them is known to sleep */
+    if (find_others(scene, &topo->cpus, true, &others) < 0)
+        others = topo->cpus; /* none of them is known to sleep */
     for (size_t i = 0; i < topo->cores; i++)
         if (cpus_intersect(&topo->core[i].cpus, &others))
             awake[topo->core[i].package] = true;
@@ -207,13 +205,15 @@ bool stand_idle(const struct scene *scene)
     const struct step *step;
     bool any = false;
 
+    if (packer->world.conf.idle == CONF_IDLE_OFF)
+        return false;
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         any = any || stand_movable(scene, step);
         if (packer->world.enforce->way->touches && !step->body.leaf[0])
             return false;
     }
-    return any && packer->world.conf.idle != CONF_IDLE_OFF;
+    return any;
 }
 
 /* Adds the CPUs that may be idle, of all nodes or of those of the homes, as berth.conf has it:
@@ -223,9 +223,12 @@ static void add_idle(const struct scene *scene, const struct cpus *homes, struct
     const struct packer *packer = scene->packer;
     const struct topo *topo = packer->world.topo;
 
-    for (size_t i = 0; stand_idle(scene) && i < topo->nodes; i++)
-        if (packer->world.conf.idle == CONF_IDLE_ON || (packer->world.conf.idle == CONF_IDLE_NEAR &&
-                                                        cpus_intersect(homes, &topo->node[i].cpus)))
+    if (!stand_idle(scene))
+        return;
+    if (packer->world.conf.idle == CONF_IDLE_ON)
+        cpus_or(cpus, &topo->cpus);
+    for (size_t i = 0; i < topo->nodes; i++)
+        if (cpus_intersect(homes, &topo->node[i].cpus))
             cpus_or(cpus, &topo->node[i].cpus);
     cpus_andnot(cpus, &packer->state->idle.never);
 }

@@ -342,10 +342,8 @@ bool strangers_read(const struct packer *packer)
 
 void strangers_add_idle(const struct packer *packer, struct cpus *cpus)
 {
-    const struct topo *topo = packer->world.topo;
-
-    for (size_t core = 0; packer->state->idle.marked && core < topo->cores; core++)
-        cpus_or(cpus, &topo->core[core].cpus);
+    if (packer->state->idle.marked)
+        cpus_or(cpus, &packer->world.topo->cpus);
 }
 
 /* ---- what is expected ---- */
