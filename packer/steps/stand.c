@@ -217,13 +217,14 @@ bool stand_idle(const struct scene *scene)
 }
 
 /* Adds the CPUs that may be idle, of all nodes or of those of the homes, as berth.conf has it:
- * whether they are is another question. */
+ * whether they are is another question. None where those who start would not ask for them. */
 static void add_idle(const struct scene *scene, const struct cpus *homes, struct cpus *cpus)
 {
     const struct packer *packer = scene->packer;
     const struct topo *topo = packer->world.topo;
+    bool asked = packer->state->idle.marked || scene->as_if || !packer->world.enforce->way->touches;
 
-    if (!stand_idle(scene))
+    if (!asked || !stand_idle(scene))
         return;
     if (packer->world.conf.idle == CONF_IDLE_ON)
         cpus_or(cpus, &topo->cpus);

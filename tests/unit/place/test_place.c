@@ -120,6 +120,11 @@ static void test_idle_unconfined(void **state)
     f->way.touches = true;
     snprintf(a->body.leaf, sizeof(a->body.leaf), "/slurm/uid_0/job_1/step_0");
     assert_true(stand_idle(&scene));
+    stand_sync(&scene); /* the marker could not be made: nobody would ask for his cores */
+    assert_stand(f->packer.state->pool, "0 1 - - - - - -");
+    f->packer.state->idle.marked = true;
+    stand_sync(&scene);
+    assert_stand(f->packer.state->pool, "0 1 2 3 4 5 6 7");
     fixture_put(f, 2, 0, "6", 1, ONE("6"))->state = STEP_LEFT;
     assert_false(stand_idle(&scene));
     stand_sync(&scene);
