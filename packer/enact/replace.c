@@ -26,7 +26,8 @@ struct watched {
     bool moved;
     double before, before_error; /* instructions per CPU second */
     double misses, hits;         /* then, per million instructions; NAN not known */
-    double far, far_after;       /* how far apart its tasks' cores stood, and stand (threads.h) */
+    double misses_error;
+    double far, far_after; /* how far apart its tasks' cores stood, and stand (threads.h) */
 };
 
 /* The last move, until it is judged. */
@@ -150,11 +151,11 @@ static void speed_of(const struct step *step, double *speed, double *error)
 }
 
 /* Misses, and accesses that hit, per million instructions. */
-static void misses_of(const struct step *step, double *misses, double *hits)
+static void misses_of(const struct step *step, double *misses, double *misses_error, double *hits)
 {
     double accesses, error;
 
-    if (!step_counts_rate(step, RATE_MISS_PMI, misses, &error))
+    if (!step_counts_rate(step, RATE_MISS_PMI, misses, misses_error))
         *misses = NAN;
     *hits = step_counts_rate(step, RATE_ACCESS_PMI, &accesses, &error) ? accesses - *misses : NAN;
 }
@@ -204,7 +205,7 @@ static void watch_steps(const struct scene *now, const struct scene *next, struc
         watched->id = step->request.id;
         watched->moved = weigh_moves(now, next, step);
         speed_of(step, &watched->before, &watched->before_error);
-        misses_of(step, &watched->misses, &watched->hits);
+        misses_of(step, &watched->misses, &watched->misses_error, &watched->hits);
         watched->far = threads_apart_now(now, step);
         watched->far_after = threads_apart_now(next, step);
         watch->n++;
@@ -254,6 +255,24 @@ static int speed_after(const struct packer *packer, const struct watched *watche
 }
 
 /* What the steps' threads lose when they are apart is seen in their misses before and after. */
+/* What a step misses now, against before its threads came together or apart. */
+static void compare_standings(const struct step *step, const struct watched *was,
+                              struct threads_seen *seen)
+{
+    bool apart = was->far < was->far_after;
+    double misses, error, hits;
+
+    misses_of(step, &misses, &error, &hits);
+    *seen = (struct threads_seen){
+        .near = fmin(was->far, was->far_after),
+        .far = fmax(was->far, was->far_after),
+        .near_misses = apart ? was->misses : misses,
+        .far_misses = apart ? misses : was->misses,
+        .error = hypot(error, was->misses_error),
+        .near_hits = apart ? was->hits : hits,
+    };
+}
+
 static void learn_threads(const struct packer *packer)
 {
     const struct watch *watch = &packer->state->replace->watch;
@@ -261,15 +280,12 @@ static void learn_threads(const struct packer *packer)
     for (size_t i = 0; i < watch->n; i++) {
         const struct watched *was = &watch->step[i];
         const struct step *step = registry_find(packer->steps, was->id);
-        double misses, hits;
+        struct threads_seen seen;
 
         if (!step || was->far == was->far_after)
             continue;
-        misses_of(step, &misses, &hits);
-        if (was->far < was->far_after)
-            threads_learn(packer, step, was->far, was->far_after, was->misses, misses, was->hits);
-        else
-            threads_learn(packer, step, was->far_after, was->far, misses, was->misses, hits);
+        compare_standings(step, was, &seen);
+        threads_learn(packer, step, &seen);
     }
 }
 

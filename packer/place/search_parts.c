@@ -35,7 +35,7 @@ static bool is_divided(const struct search *search, size_t unit)
         return false;
     return search->policy == WIRE_POLICY_CONTEND
                ? threads_divisible(search->scene->packer, units->first[unit],
-                                   units->unit[unit].cores)
+                                   units->unit[unit].cores, has_come(search, unit))
                : units->apart[unit];
 }
 

@@ -9,8 +9,11 @@
 #include "packer/observe/classify.h"
 #include "enum_table.h"
 
-#define NEAR 0.05       /* of far: standings that are no more apart tell nothing of each other */
-#define SEEN_MOST 8     /* standings that count: older ones fade */
+#define NEAR 0.05 /* of far: standings that are no more apart tell nothing of each other */
+#define ALL 0.2   /* before anything is seen all hits are taken for shared, give or take this */
+#define PHASE 0.1 /* of its misses: by which a program's change by themselves meanwhile */
+#define SURE 0.02 /* of the part that is shared: it may change, so it is never surer than this */
+#define LOSS 0.05 /* of its misses: what may miss more than this when it is apart stays whole */
 #define DOUBLINGS_MAX 8 /* of the time for which a task stays whole */
 
 const char *const TABLE(threads_word_name, THREADS_WORDS) = {
@@ -31,12 +34,15 @@ static const struct program_threads *known_of(const struct packer *packer, const
     return &packer->steps->programs.program[step->program].threads;
 }
 
-/* Returns the part of the program's hits that are on lines of other threads; NAN not known. */
+/* Returns the part of the program's hits that are on lines of other threads, rather too much by a
+ * standard error than too little: of what is not sure, nobody is spread. NAN: not known. */
 static double shared_of(const struct packer *packer, const struct step *step)
 {
     const struct program_threads *known = known_of(packer, step);
 
-    return known && known->seen > 0 ? known->shared : NAN;
+    if (!known || known->precision == 0)
+        return NAN;
+    return fmin(fmax(known->shared, 0) + 1 / sqrt(known->precision), 1);
 }
 
 struct contend_apart threads_lose(const struct packer *packer, const struct step *step,
@@ -65,7 +71,8 @@ static bool is_sized(const struct step *step)
     return step->size.given < step->size.cores;
 }
 
-bool threads_divisible(const struct packer *packer, const struct step *step, size_t cores)
+/* Is it one that may be divided at all? */
+static bool is_divisible(const struct packer *packer, const struct step *step, size_t cores)
 {
     enum threads_word word = threads_word(step);
 
@@ -77,23 +84,39 @@ bool threads_divisible(const struct packer *packer, const struct step *step, siz
             !is_stopped(packer, step));
 }
 
-/* Would half of the cores on each of two caches miss less there than all on one? */
-static bool relieves(const struct packer *packer, const struct step *step, size_t cores)
+/* Returns how many hits would be misses where half of the cores stand on each of two caches, by how
+ * many it misses; NAN where that is not known. */
+static double loss_apart(const struct packer *packer, const struct step *step, double shared,
+                         size_t cores)
 {
-    double shared = shared_of(packer, step), misses = classify_rate(packer, step);
+    double misses = classify_rate(packer, step);
     double hits = fmax(0, step->profile.accesses - misses);
 
-    if (isnan(shared) || isnan(step->profile.accesses))
-        return true;
-    return shared * app_far(cores, cores - cores / 2) * hits < misses;
+    if (isnan(step->profile.accesses))
+        return NAN;
+    return shared * app_far(cores, cores - cores / 2) * hits / misses;
+}
+
+bool threads_divisible(const struct packer *packer, const struct step *step, size_t cores,
+                       bool starts)
+{
+    double shared = shared_of(packer, step);
+
+    if (!is_divisible(packer, step, cores))
+        return false;
+    return threads_word(step) == THREADS_SPREAD ||
+           (starts && loss_apart(packer, step, isnan(shared) ? 1 : shared, cores) <= LOSS);
 }
 
 bool threads_apart(const struct packer *packer, const struct step *step, size_t cores)
 {
-    if (!threads_divisible(packer, step, cores))
+    double shared = shared_of(packer, step);
+
+    if (!is_divisible(packer, step, cores))
         return false;
     return threads_word(step) == THREADS_SPREAD ||
-           (!step->request.options.isolate && relieves(packer, step, cores));
+           (!step->request.options.isolate &&
+            !(loss_apart(packer, step, shared, cores) >= 1)); /* not known: as in the paper */
 }
 
 /* ---- where tasks stand ---- */
@@ -228,20 +251,18 @@ size_t threads_missing(const struct scene *scene)
 
 static const char *why_of(const struct packer *packer, const struct step *step, size_t cores)
 {
-    const struct program_threads *known = known_of(packer, step);
-
     if (threads_word(step) != THREADS_MODEL)
         return "its user insists on it";
     if (is_sized(step))
         return "its size says on which memory nodes";
     if (is_stopped(packer, step))
         return "kept as it was: spread, it was slower";
-    if (!threads_divisible(packer, step, cores))
+    if (!is_divisible(packer, step, cores))
         return "not bound by memory: kept whole";
     if (step->place.policy == WIRE_POLICY_CONTEND)
-        return known && known->seen > 0
-                   ? "as contend predicts, with what its threads were seen to share"
-                   : "as contend predicts, if all it hits is shared by its threads";
+        return threads_divisible(packer, step, cores, true)
+                   ? "as contend predicted at its start: its threads share next to nothing"
+                   : "kept whole: its threads may share what they hit";
     return threads_apart(packer, step, cores)
                ? "bound by memory: each of its threads counts as one"
                : "kept whole: its threads were seen to share what they hit";
@@ -278,19 +299,23 @@ void threads_state(const struct packer *packer, const struct step *step,
 
 /* ---- learnt ---- */
 
-void threads_learn(const struct packer *packer, const struct step *step, double near, double far,
-                   double near_misses, double far_misses, double near_hits)
+void threads_learn(const struct packer *packer, const struct step *step,
+                   const struct threads_seen *seen)
 {
+    double apart = (seen->far - seen->near) * seen->near_hits, error, precision;
     struct program_threads *known;
-    double shared;
 
-    if (step->program == PROGRAM_NONE || !(far - near > NEAR) || !(near_hits > 0) ||
-        !isfinite(far_misses - near_misses))
+    if (step->program == PROGRAM_NONE || !(seen->far - seen->near > NEAR) || !(apart > 0) ||
+        !isfinite(seen->far_misses - seen->near_misses) || !isfinite(seen->error))
         return;
     known = &packer->steps->programs.program[step->program].threads;
-    shared = fmin(fmax((far_misses - near_misses) / ((far - near) * near_hits), 0), 1);
-    known->seen = fmin(known->seen + 1, SEEN_MOST);
-    known->shared += (shared - known->shared) / known->seen;
+    if (known->precision == 0)
+        *known = (struct program_threads){1, 1 / (ALL * ALL), known->regrets, known->whole_until_s};
+    error = hypot(seen->error, PHASE * (seen->far_misses + seen->near_misses) / 2) / apart;
+    precision = 1 / fmax(error * error, SURE * SURE);
+    known->shared += ((seen->far_misses - seen->near_misses) / apart - known->shared) * precision /
+                     (known->precision + precision);
+    known->precision = fmin(known->precision + precision, 1 / (SURE * SURE));
 }
 
 void threads_regret(const struct packer *packer, const struct step *step)

@@ -13,7 +13,10 @@
  * shared is known of a program that was counted both ways: its misses rise by shared * far * hits.
  * Where it is not, all is taken for shared, and hits are lost as far as a core is more apart than
  * the task's most remote one is now. So nobody is spread, and nobody drawn together, on hope: what
- * the threads take from each other in the cache is in their time alone, as far as is known.
+ * the threads take from each other in the cache is in their time alone, as far as is known. (What
+ * contend says that they would gain by being apart was never measured. On simulated days whose
+ * programs gain nothing by it, uneven counters made tasks that ran go apart again and again, and
+ * half of what could be avoided was lost. So a task that runs is divided for its user's word only.)
  *
  * The schemes of the papers know threads only. To DI, DIO-POWER and the scores each thread of a
  * memory-bound task is one; a task that is not stays whole, and so does one whose threads are known
@@ -37,9 +40,12 @@ struct contend_apart threads_lose(const struct packer *packer, const struct step
  * that is most. */
 double threads_far_now(const struct packer *packer, const struct step *step, size_t task);
 
-/* Tells whether a task of the step, of so many cores, may be divided over caches: it is not where
- * the user or NuCore (size) has said so, or where this was slower of late. */
-bool threads_divisible(const struct packer *packer, const struct step *step, size_t cores);
+/* Tells whether contend may divide a task of the step, of so many cores, over caches: where its
+ * user insists on it; and as it starts, for then its memory comes to be where its threads are, one
+ * that is bound by memory and of whose hits next to none can be on what its threads share. Not
+ * where NuCore (size) has said how its cores stand, or where this was slower of late. */
+bool threads_divisible(const struct packer *packer, const struct step *step, size_t cores,
+                       bool starts);
 
 /* Tells whether the task's cores are threads of their own for policies that place by rule or by
  * score. */
@@ -63,10 +69,18 @@ extern const char *const threads_word_name[]; /* NULL, "spread", "pack" */
 
 /* ---- learnt ---- */
 
-/* Takes in that the step's program misses so much per million instructions where its tasks are far
- * apart, on average, and so much where they are near; hits there are accesses less misses. */
-void threads_learn(const struct packer *packer, const struct step *step, double near, double far,
-                   double near_misses, double far_misses, double near_hits);
+/* A step's tasks where they stood nearer, and farther apart. */
+struct threads_seen {
+    double near, far;               /* how far apart, on average over its cores */
+    double near_misses, far_misses; /* per million instructions */
+    double error;                   /* of their difference, as counted */
+    double near_hits;               /* accesses less misses */
+};
+
+/* Takes in what its program's threads share by that, in proportion to how exactly it is known. What
+ * is not finite says nothing, nor does what is hardly farther apart. */
+void threads_learn(const struct packer *packer, const struct step *step,
+                   const struct threads_seen *seen);
 
 /* Its threads were spread, and it was slower: they stay whole for a while, for longer each time. */
 void threads_regret(const struct packer *packer, const struct step *step);

@@ -19,7 +19,7 @@
 /* How its threads get on when a task's cores are divided over caches (place/threads.h). */
 struct program_threads {
     double shared;        /* part of its hits that are on lines of other threads */
-    double seen;          /* standings that this is the mean of; 0: it is not known */
+    double precision;     /* of that, 1 / variance; 0: it is not known */
     unsigned regrets;     /* times that it was slower for it */
     double whole_until_s; /* CLOCK_MONOTONIC: until then it stays whole, if regrets > 0 */
 };

@@ -281,16 +281,22 @@ static struct fixture *open_fours(void **state)
     return f;
 }
 
-/* Decides about steps that run, and returns the cores of a task of four on the first cache. */
-static size_t decide_running(struct fixture *f)
+/* Decides, as that step starts (NULL: about steps that run), and returns the cores of a task of
+ * four on the first cache. */
+static size_t decide_with(struct fixture *f, const struct step *fresh)
 {
-    struct place_terms terms = weigh_terms(&f->packer, NULL);
+    struct place_terms terms = weigh_terms(&f->packer, fresh);
     size_t here = 0;
 
     decide(f, &terms);
     for (size_t core = 0; core < 4; core++)
         here += f->packer.pool->stand[core] < 4;
     return here;
+}
+
+static size_t decide_running(struct fixture *f)
+{
+    return decide_with(f, NULL);
 }
 
 static struct step *put_wide(struct fixture *f, double misses, double hits)
@@ -304,28 +310,34 @@ static struct step *put_wide(struct fixture *f, double misses, double hits)
     return step;
 }
 
-/* A stream that runs is divided: its threads have nothing in the cache to share. */
+/* A stream that starts is divided: its threads have nothing in the cache to share, and touch their
+ * memory where they stand. One that runs stays whole. */
 static void test_stream_is_divided(void **state)
 {
     struct fixture *f = open_fours(state);
+    struct step *step = put_wide(f, 30000, 100);
 
-    put_wide(f, 30000, 100);
-    assert_int_equal(decide_running(f), 2);
+    assert_int_equal(decide_running(f) % 4, 0);
+    assert_int_equal(decide_with(f, step), 2);
 }
 
 /* As much of a devil, but what it hits may be what its threads share; until that is known not to
  * be so. */
 static void test_sharing_is_not_divided(void **state)
 {
+    struct threads_seen none = {.far = 1, .near_misses = 8000, .near_hits = 20000}, all = none;
     struct fixture *f = open_fours(state);
-    struct step *step = put_wide(f, 8000, 60000);
+    struct step *step = put_wide(f, 8000, 20000);
 
-    assert_int_equal(decide_running(f) % 4, 0);
-    threads_learn(&f->packer, step, 0, 1, 8000, 8000, 60000);
-    assert_int_not_equal(decide_running(f) % 4, 0);
+    none.far_misses = none.near_misses;
+    all.far_misses = all.near_misses + all.near_hits;
+    assert_int_equal(decide_with(f, step) % 4, 0);
     for (int i = 0; i < 8; i++)
-        threads_learn(&f->packer, step, 0, 1, 8000, 68000, 60000); /* it was not so */
-    assert_int_equal(decide_running(f) % 4, 0);
+        threads_learn(&f->packer, step, &none);
+    assert_int_equal(decide_with(f, step), 2);
+    for (int i = 0; i < 100; i++)
+        threads_learn(&f->packer, step, &all); /* it was not so */
+    assert_int_equal(decide_with(f, step) % 4, 0);
 }
 
 /* Threads that Slurm has scattered stay, as long as nothing is known of what they share. */
