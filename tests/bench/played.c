@@ -30,6 +30,12 @@ void played_path(const char *build, const char *name, char *path, size_t size)
     snprintf(path, size, "%.2000s/%s", build ? build : dirname(dirname(dirname(self))), name);
 }
 
+/* Where the clock is that berthd is given. */
+static void clock_path(char *path, size_t size)
+{
+    played_path(NULL, "tests/bench/.libs/day_clock.so", path, size);
+}
+
 static void berthd_exec(const char *build, const char *folder, int clock)
 {
     char path[PATH_MAX], conf[PATH_MAX], text[PATH_MAX];
@@ -42,7 +48,7 @@ static void berthd_exec(const char *build, const char *folder, int clock)
     snprintf(text, sizeof(text), "%s/nodes", folder);
     setenv(DAY_CLOCK_NODES, text, 1);
     setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 0);
-    played_path(NULL, "tests/bench/.libs/day_clock.so", path, sizeof(path));
+    clock_path(path, sizeof(path));
     setenv("LD_PRELOAD", path, 1);
     snprintf(text, sizeof(text), "%s/log", folder);
     if (!freopen(text, "w", stderr))
@@ -57,10 +63,14 @@ static void berthd_exec(const char *build, const char *folder, int clock)
 int played_start(struct played *played, const char *build, const char *folder,
                  struct berth_error *err)
 {
+    char path[PATH_MAX];
     int pair[2];
 
     *played = played_none;
     played->folder = folder;
+    clock_path(path, sizeof(path));
+    if (access(path, R_OK) < 0) /* the loader would start berthd without, and nobody would tick */
+        return berth_error_set(err, "%.300s: %s", path, strerror(errno));
     if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) < 0)
         return berth_error_set(err, "%s", strerror(errno));
     played->pid = fork();
