@@ -89,7 +89,8 @@ static void say_placed(FILE *out, struct json_object *step)
                 touches ? "berth leaves it on CPUs {home}, where Slurm put it"
                         : "berth would leave it on CPUs {home}, where Slurm put it");
     else if (touches)
-        ctl_say(out, place, "berth put it on CPUs {cpus}; Slurm had given {home}");
+        ctl_say(out, place,
+                "berth put it on CPUs {cpus}; Slurm had given {home}[, and {idle} to nobody]");
     else
         ctl_say(out, place,
                 "berth only watches: it stays on CPUs {home}, and would be put on {cpus}");

@@ -22,6 +22,7 @@
 #include "packer/conf/conf.h"
 #include "packer/counters/counters.h"
 #include "packer/steps/registers.h"
+#include "packer/steps/stand.h"
 #include "packer/system/process_watch.h"
 
 const char *const TABLE(feature_state_name, FEATURE_STATES) = {
@@ -59,6 +60,40 @@ static void placement(const struct packer *packer, struct feature *feature)
         set(feature, FEATURE_ON, "steps are moved (%s)", way->name);
     else
         set(feature, FEATURE_OFF, "%s: steps are not moved", way->name);
+}
+
+/* Returns the CPUs of cores of nobody on which steps stand, in all. */
+static size_t stood_on(const struct packer *packer)
+{
+    const struct step *step;
+    struct cpus sum = {0};
+
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    if (step_movable(step))
+        cpus_or(&sum, &step->place.idle);
+    return cpus_count(&sum);
+}
+
+/* May steps stand on cores that Slurm has given to nobody? */
+static void idle_cores(const struct packer *packer, struct feature *feature)
+{
+    const char *why = lacks_why(packer, LACK_IDLE);
+    struct pool pool = *packer->pool;
+    bool wanted = stand_idle(&(struct scene){packer, &pool, false});
+
+    if (packer->world.conf.idle == CONF_IDLE_OFF)
+        set(feature, FEATURE_OFF, "idle=off");
+    else if (!packer->world.enforce->way->touches)
+        set(feature, FEATURE_OFF, "steps are not moved");
+    else if (why[0])
+        set(feature, FEATURE_ABSENT, "%.200s", why);
+    else if (wanted && !packer->state->idle.marked)
+        set(feature, FEATURE_ABSENT, "who starts cannot be told to ask for his cores");
+    else if (packer->steps->nlive > 0 && !wanted)
+        set(feature, FEATURE_ABSENT, "not now: no step may move, or one has no cpuset");
+    else
+        set(feature, FEATURE_ON, "steps stand on %zu CPUs that Slurm has given to nobody",
+            stood_on(packer));
 }
 
 /* Is a slurmstepd that is killed heard of? */
@@ -344,6 +379,7 @@ static const struct {
     void (*look)(const struct packer *packer, struct feature *feature);
 } features[] = {
     {"placement", PRIVILEGES_PLACE, placement},
+    {"idle", 0, idle_cores},
     {"ends", 0, ends},
     {"memory", PRIVILEGES_MEMORY, memory},
     {"thermal", 0, thermal},

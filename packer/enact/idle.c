@@ -2,8 +2,11 @@
 /* idle - the stage that knows which cores are for no step even when Slurm has given them to nobody:
  * those that the kernel was told to keep free (isolcpus), and all where Slurm keeps some for itself
  * and does not say which. */
+#include <stdio.h>
+
 #include "packer/base/log.h"
 #include "packer/conf/slurm_conf.h"
+#include "packer/steps/lacks.h"
 #include "packer/steps/stage.h"
 
 static const char *const specialised[] = {"CoreSpecCount", "CpuSpecList"};
@@ -31,8 +34,10 @@ static void read_never(const struct packer *packer)
 {
     struct cpus *never = &packer->state->idle.never;
     const char *key;
+    char why[64];
 
     cpus_zero(never);
+    lacks_note(packer, LACK_IDLE, "");
     if (packer->world.conf.idle == CONF_IDLE_OFF || !packer->world.enforce->way->touches)
         return;
     rootfs_read_cpus(&packer->world.root, "/sys/devices/system/cpu/isolated", never, NULL);
@@ -40,7 +45,9 @@ static void read_never(const struct packer *packer)
     if (!key)
         return;
     *never = packer->world.topo->cpus;
-    log_warn("idle: no step stands on cores of nobody: slurm.conf has %s", key);
+    snprintf(why, sizeof(why), "slurm.conf has %s", key);
+    lacks_note(packer, LACK_IDLE, why);
+    log_warn("idle: no step stands on cores of nobody: %s", why);
 }
 
 static int open_idle(const struct packer *packer, struct berth_error *err)

@@ -13,12 +13,24 @@
 #include "packer/steps/program.h"
 #include "packer/steps/stand.h"
 
-/* Must what is predicted be known at once? While it is still to be decided what steps that have come
- * or gone mean for others, it waits for that (predict_stage), but for a bound that the step's user
- * has set: his launch tells whether it is met. */
+/* Must what is predicted be known at once? While it is still to be decided what steps that have
+ * come or gone mean for others, it waits for that (predict_stage), but for a bound that the step's
+ * user has set: his launch tells whether it is met. */
 static bool must_predict(const struct packer *packer, const struct step *fresh)
 {
     return !packer->steps->changed || (fresh && !isnan(fresh->place.max_slowdown));
+}
+
+/* Notes who stands on cores that Slurm has given to nobody. */
+static void note_idle(const struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    {
+        step->place.idle = step->place.cpus;
+        cpus_and(&step->place.idle, &packer->state->idle.nobody);
+    }
 }
 
 /* Makes the permutation true; what is predicted of the steps is of where they stand then. */
@@ -27,6 +39,7 @@ static long changed(const struct packer *packer, struct pool *next, const struct
 {
     long failed = enact_change(packer, next, fresh, flags, err);
 
+    note_idle(packer);
     if (failed >= 0 && must_predict(packer, fresh))
         place_predict(packer);
     return failed;

@@ -77,8 +77,9 @@ struct states {
     struct registers *registers; /* that berth has taken over for steps */
     struct tally *tally;
     struct idle_cores {
-        struct cpus never; /* for no step even when nobody has them (enact/idle.c) */
-        bool marked;       /* whoever starts asks for his cores: others may stand there */
+        struct cpus never;  /* for no step even when nobody has them (enact/idle.c) */
+        struct cpus nobody; /* of the pool, though Slurm has given them to nobody (stand.c) */
+        bool marked;        /* whoever starts asks for his cores: others may stand there */
     } idle;
     char *lacks[LACKS]; /* lacks.h */
 };

@@ -238,6 +238,7 @@ struct step_place {
     size_t rank, of;  /* place in the order of miss rates, 1 = most intensive; 0: not ranked */
     struct cpus home; /* where Slurm put it */
     struct cpus cpus; /* where it shall stand */
+    struct cpus idle; /* those of these that are of cores which Slurm has given to nobody */
     struct cpus mems; /* the NUMA nodes of these */
     bool adopted;     /* where a berthd before this one had placed it */
     /* How much slower than alone it is, as a fraction (forecast.h); NAN not known, not asked for:

@@ -240,7 +240,7 @@ static void add_idle(const struct scene *scene, const struct cpus *homes, struct
 static int find_members(const struct scene *scene, bool *wanted)
 {
     const struct packer *packer = scene->packer;
-    struct cpus others, homes = {0}, idle = {0};
+    struct cpus others, homes = {0}, idle = {0}, nobody;
     const struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
@@ -250,11 +250,16 @@ static int find_members(const struct scene *scene, bool *wanted)
     }
     add_idle(scene, &homes, &idle);
     mark(packer->world.topo, &idle, wanted, true);
+    nobody = idle;
     cpus_or(&idle, &homes);
     if (find_others(scene, &idle, false, &others) < 0)
         return -1;
     cpus_or(&others, &packer->world.enforce->offline);
     mark(packer->world.topo, &others, wanted, false);
+    cpus_andnot(&nobody, &homes);
+    cpus_andnot(&nobody, &others);
+    if (!scene->as_if)
+        packer->state->idle.nobody = nobody;
     return 0;
 }
 

@@ -65,6 +65,23 @@ static void test_what_berth_conf_says(void **state)
     is(&f->packer, "identity", FEATURE_ABSENT);
 }
 
+/* Whether steps may stand on cores of nobody, and who says no. */
+static void test_idle(void **state)
+{
+    struct fixture *f = *state;
+
+    is(&f->packer, "idle", FEATURE_OFF);
+    f->packer.world.conf.idle = CONF_IDLE_ON;
+    is(&f->packer, "idle", FEATURE_OFF); /* dryrun */
+    fixture_paper(f);
+    f->way.touches = true;
+    is(&f->packer, "idle", FEATURE_ON); /* nobody is there who would be in the way */
+    fixture_run(f, 1, "0", "")->body.leaf[0] = '\0';
+    is(&f->packer, "idle", FEATURE_ABSENT);
+    lacks_note(&f->packer, LACK_IDLE, "slurm.conf has CpuSpecList");
+    assert_string_equal(find(&f->packer, "idle").say, "slurm.conf has CpuSpecList");
+}
+
 /* Words of what threads of a step are given: what berth.conf allows, and what the node lacks. */
 static void test_words(void **state)
 {
@@ -214,6 +231,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_what_berth_conf_says),
+        TEST(test_idle),
         TEST(test_words),
         TEST(test_devices),
         TEST(test_why_metrics_are_not_shown),

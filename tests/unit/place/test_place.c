@@ -90,6 +90,7 @@ static void test_idle(void **state)
     fixture_put(f, 2, 0, "6", 1, ONE("6"))->state = STEP_LEFT;
     stand_sync(&(struct scene){&f->packer, pool, false});
     assert_stand(pool, "0 1 2 3 4 5 - 7");
+    assert_cpus(&f->packer.state->idle.nobody, "2-5,7");
     assert_int_equal(pool_assign(pool, 1, (size_t[]){0}, (size_t[]){2}), 0);
     assert_image(f, a, "2");
     fixture_put(f, 3, 0, "2", 1, ONE("2")); /* placed, too: it starts where nobody is */

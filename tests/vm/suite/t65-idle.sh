@@ -21,6 +21,11 @@ two_of_a_kind() {
     same "Slurm's package of both" "$(packages "$(slurm_cpus_of m1),$(slurm_cpus_of m2)")" "0 "
 }
 
+# The one of both that stands elsewhere than Slurm put it.
+moved() {
+    [ "$(cpus_of m1)" = "$(slurm_cpus_of m1)" ] && echo m2 || echo m1
+}
+
 # alone NAME OTHER..: it stands where Slurm put it, and none of the others does.
 alone() {
     local name=$1 other
@@ -47,6 +52,7 @@ t65_strangers_find_their_cores_free() {
     two_of_a_kind
     soon "packages of both" "0 1 " packages_of m1 m2
     same "marker" "$(marked)" marked
+    same "idle cores, as explain says" "$(explained "$(moved)" .place.idle)" "$(cpus_of "$(moved)")"
     half s1
     alone s1 m1 m2
     half s2
