@@ -78,8 +78,10 @@ struct states {
     struct tally *tally;
     struct idle_cores {
         struct cpus never;  /* for no step even when nobody has them (enact/idle.c) */
+        struct cpus used;   /* at work though nobody has them */
         struct cpus nobody; /* of the pool, though Slurm has given them to nobody (stand.c) */
         bool marked;        /* whoever starts asks for his cores: others may stand there */
+        struct idle_looks *looks;
     } idle;
     char *lacks[LACKS]; /* lacks.h */
 };

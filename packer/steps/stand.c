@@ -232,6 +232,7 @@ static void add_idle(const struct scene *scene, const struct cpus *homes, struct
         if (cpus_intersect(homes, &topo->node[i].cpus))
             cpus_or(cpus, &topo->node[i].cpus);
     cpus_andnot(cpus, &packer->state->idle.never);
+    cpus_andnot(cpus, &packer->state->idle.used);
 }
 
 /* Nobody else of the pool is put on the cores of a stranger, even where Slurm lets jobs share them.

@@ -36,7 +36,7 @@ has() {
 soon() {
     local what=$1 wanted=$2
     shift 2
-    wait_for 5 becomes "$wanted" "$@" || fail "$what: is '$("$@" 2>&1)', should be '$wanted'"
+    wait_for 30 becomes "$wanted" "$@" || fail "$what: is '$("$@" 2>&1)', should be '$wanted'"
 }
 
 becomes() {
