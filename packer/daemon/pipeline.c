@@ -132,7 +132,7 @@ void pipeline_claim(const struct packer *packer, struct wire_step_id id)
     if (!packer->state->idle.marked) /* nobody can stand there */
         return;
     packer_note_change(packer);
-    strangers_expect_job(packer, id.job);
+    strangers_ask(packer, id.job);
     rearrange_room(packer);
 }
 

@@ -65,6 +65,7 @@ static void read_never(const struct packer *packer)
 
     cpus_zero(never);
     lacks_note(packer, LACK_IDLE, "");
+    packer->state->idle.unasked = 0;
     if (is_off(packer))
         return;
     rootfs_read_cpus(&packer->world.root, "/sys/devices/system/cpu/isolated", never, NULL);

@@ -205,7 +205,8 @@ bool stand_idle(const struct scene *scene)
     const struct step *step;
     bool any = false;
 
-    if (packer->world.conf.idle == CONF_IDLE_OFF)
+    if (packer->world.conf.idle == CONF_IDLE_OFF ||
+        packer->state->idle.unasked >= STRANGERS_UNASKED_MAX)
         return false;
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {

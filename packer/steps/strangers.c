@@ -7,6 +7,7 @@
 #include "packer/base/array.h"
 #include "packer/base/log.h"
 #include "packer/enforce/slurm_jobs.h"
+#include "packer/steps/lacks.h"
 #include "packer/steps/packer.h"
 #include "packer/steps/stage.h"
 #include "packer/system/process_look.h"
@@ -279,6 +280,19 @@ static bool given_away(const struct packer *packer, const struct cpus *cpus)
     return !were_idle;
 }
 
+/* A new job runs that has not asked for its cores. */
+static void note_unasked(const struct packer *packer, const struct stranger *stranger)
+{
+    const char *why = "jobs start that do not ask for their cores: "
+                      "is berth's line missing in a plugstack.conf?";
+
+    if (++packer->state->idle.unasked != STRANGERS_UNASKED_MAX)
+        return;
+    lacks_note(packer, LACK_IDLE, why);
+    log_warn("idle: no step stands on cores of nobody any more: %s (job %u)", why,
+             stranger->id.job);
+}
+
 /* Do a job's cores count that was taken note of? */
 static bool has_begun(struct reading *reading, const struct slurm_job *job, const struct cpus *cpus,
                       const struct stranger *stranger)
@@ -288,6 +302,8 @@ static bool has_begun(struct reading *reading, const struct slurm_job *job, cons
     if (clock_s() - stranger->since_s >= STRANGERS_PATIENCE_S || given_away(reading->packer, cpus))
         return true;
     slurm_job_steps(&reading->enforce, job, visit_running, &running);
+    if (running.any && stranger->new && !stranger->asked)
+        note_unasked(reading->packer, stranger);
     return running.any;
 }
 
@@ -361,7 +377,21 @@ void strangers_expect(const struct packer *packer, struct wire_step_id id, bool 
 
 void strangers_expect_job(const struct packer *packer, uint32_t job)
 {
-    note(packer, (struct wire_step_id){job, WHOLE_JOB});
+    const struct wire_step_id id = {job, WHOLE_JOB};
+    bool new = packer->state->idle.marked && !find(packer->state->strangers, id);
+    struct stranger *stranger = note(packer, id);
+
+    if (stranger && new)
+        stranger->new = true;
+}
+
+void strangers_ask(const struct packer *packer, uint32_t job)
+{
+    struct stranger *stranger = note(packer, (struct wire_step_id){job, WHOLE_JOB});
+
+    packer->state->idle.unasked = 0;
+    if (stranger)
+        stranger->asked = true;
 }
 
 bool strangers_look(const struct packer *packer)

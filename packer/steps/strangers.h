@@ -28,6 +28,8 @@ struct stranger {
     double since_s;         /* CLOCK_MONOTONIC: when it was first seen */
     bool counts;            /* its cores are not in the pool */
     bool seen;              /* by the reading that is under way */
+    bool new;               /* a job that has begun while whoever starts asks for his cores */
+    bool asked;             /* it has */
 };
 
 struct strangers;
@@ -51,6 +53,14 @@ void strangers_expect(const struct packer *packer, struct wire_step_id id, bool 
  * register, and counts as soon as a task of it runs its program, as a step. Which of both it is, is
  * asked at each look: Slurm gives a core away before it stops the job that had it. */
 void strangers_expect_job(const struct packer *packer, uint32_t job);
+
+/* A step of the job asks for its cores: the job is taken note of. */
+void strangers_ask(const struct packer *packer, uint32_t job);
+
+/* So many new jobs in a row whose tasks run, and that have not asked for their cores, show that
+ * steps start here which do not know of berth: its line is missing in their plugstack.conf. Then no
+ * step stands on cores of nobody (stand_idle), until berth.conf is read again. */
+#define STRANGERS_UNASKED_MAX 3
 
 /* Looks again at what was taken note of. Returns whether what counts has changed. */
 bool strangers_look(const struct packer *packer);

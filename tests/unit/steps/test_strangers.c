@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "packer/daemon/render.h"
+#include "packer/steps/lacks.h"
+#include "packer/steps/stand.h"
 #include "packer/steps/strangers.h"
 #include "tests/unit/common/folder.h"
 #include "tests/unit/common/slurm_tree.h"
@@ -330,6 +332,47 @@ static void test_on_an_idle_core(void **state)
     assert_int_equal(known(f), 0);
 }
 
+/* A new job on that core runs; it has asked for it, or it has not. It goes again. */
+static void come(struct fixture *f, uint32_t job, bool asks)
+{
+    char step[32], name[16];
+
+    snprintf(step, sizeof(step), "job_%u/step_0", job);
+    snprintf(name, sizeof(name), "job_%u", job);
+    put(f, step, "6", 12, "slurmstepd");
+    put(f, name, "6", 0, "");
+    strangers_expect_job(&f->packer, job);
+    if (asks)
+        strangers_ask(&f->packer, job);
+    put(f, step, "6", 12, "prog");
+    strangers_look(&f->packer);
+    put(f, step, "6", 0, "");
+    strangers_read(&f->packer);
+}
+
+/* Jobs that run without having asked for their cores, several in a row: no step stands on cores of
+ * nobody any more. What was there before it could ask says nothing. */
+static void test_nobody_asks(void **state)
+{
+    struct fixture *f = *state;
+    const unsigned *unasked = &f->packer.state->idle.unasked;
+
+    f->packer.world.conf.idle = CONF_IDLE_ON;
+    come(f, 5, false);
+    assert_int_equal(*unasked, 0);
+    f->packer.state->idle.marked = true;
+    come(f, 6, false);
+    assert_int_equal(*unasked, 1);
+    come(f, 7, true);
+    assert_int_equal(*unasked, 0);
+    for (uint32_t job = 8; job < 8 + STRANGERS_UNASKED_MAX; job++) {
+        assert_true(stand_idle(&(struct scene){&f->packer, f->packer.state->pool, false}));
+        come(f, job, false);
+    }
+    assert_false(stand_idle(&(struct scene){&f->packer, f->packer.state->pool, false}));
+    assert_non_null(strstr(lacks_why(&f->packer, LACK_IDLE), "plugstack.conf"));
+}
+
 /* Root is told who it is, and so is its owner. */
 static void test_who_is_told(void **state)
 {
@@ -367,6 +410,7 @@ int main(void)
         test(test_a_new_job_that_shares),
         test(test_a_job_that_is_stopped_after_its_core_was_given_away),
         test(test_on_an_idle_core),
+        test(test_nobody_asks),
         test(test_who_is_told),
     };
 

@@ -78,6 +78,31 @@ t65_one_of_the_pool_starts_where_nobody_is() {
     stop m1 m2 c1
 }
 
+# Strangers whose slurmstepd does not know of berth: their cores are free when their programs run, or two seconds later, and after three of
+# them nobody stands on idle cores any more, until berth.conf is read again.
+t65_without_the_plugin() {
+    local i
+    idle on
+    two_of_a_kind
+    soon "packages of both" "0 1 " packages_of m1 m2
+    plugin_off
+    for i in 1 2 3; do
+        half "p$i"
+        soon "p$i alone" apart alone_now "p$i"
+        stop "p$i"
+    done
+    plugin_on
+    soon "marker" "not marked" marked
+    soon "packages" "0 0 " packages_of m1 m2
+    ctl status --json | jq -r '.node.features[] | select(.name == "idle") | .say' | grep -q plugstack.conf || fail "status does not say why"
+    stop m1 m2
+    idle on
+}
+
+alone_now() {
+    disjoint "$(cpus_of "$1")" "$(cpus_of m1),$(cpus_of m2)" && echo apart || echo "$(cpus_of "$1") of $(both)"
+}
+
 # A killed berthd finds them; a stopped one takes all home; and without it they stay there.
 t65_a_restart_and_a_stop() {
     idle on
