@@ -280,13 +280,26 @@ static bool given_away(const struct packer *packer, const struct cpus *cpus)
     return !were_idle;
 }
 
-/* A new job runs that has not asked for its cores. */
-static void note_unasked(const struct packer *packer, const struct stranger *stranger)
+/* Does a task of the job run its program? */
+static bool runs_program(struct reading *reading, const struct slurm_job *job)
 {
+    struct running running = {.enforce = &reading->enforce};
+
+    slurm_job_steps(&reading->enforce, job, visit_running, &running);
+    return running.any;
+}
+
+/* A new job whose tasks run has asked for its cores, or it has not. */
+static void judge(struct reading *reading, const struct slurm_job *job, struct stranger *stranger)
+{
+    const struct packer *packer = reading->packer;
     const char *why = "jobs start that do not ask for their cores: "
                       "is berth's line missing in a plugstack.conf?";
 
-    if (++packer->state->idle.unasked != STRANGERS_UNASKED_MAX)
+    if (!stranger->new || !runs_program(reading, job))
+        return;
+    stranger->new = false;
+    if (stranger->asked || ++packer->state->idle.unasked != STRANGERS_UNASKED_MAX)
         return;
     lacks_note(packer, LACK_IDLE, why);
     log_warn("idle: no step stands on cores of nobody any more: %s (job %u)", why,
@@ -297,14 +310,8 @@ static void note_unasked(const struct packer *packer, const struct stranger *str
 static bool has_begun(struct reading *reading, const struct slurm_job *job, const struct cpus *cpus,
                       const struct stranger *stranger)
 {
-    struct running running = {.enforce = &reading->enforce};
-
-    if (clock_s() - stranger->since_s >= STRANGERS_PATIENCE_S || given_away(reading->packer, cpus))
-        return true;
-    slurm_job_steps(&reading->enforce, job, visit_running, &running);
-    if (running.any && stranger->new && !stranger->asked)
-        note_unasked(reading->packer, stranger);
-    return running.any;
+    return clock_s() - stranger->since_s >= STRANGERS_PATIENCE_S ||
+           given_away(reading->packer, cpus) || runs_program(reading, job);
 }
 
 static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void *arg)
@@ -318,6 +325,8 @@ static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void
     if (!cpus_intersect(cpus, &reading->cores) || any_at(&reading->index, job->job, &at))
         return;
     lives = slurm_job_lives(&reading->enforce, job);
+    if (stranger)
+        judge(reading, job, stranger);
     if (!stranger && lives)
         stranger = note(reading->packer, id);
     else if (stranger && !stranger->counts &&

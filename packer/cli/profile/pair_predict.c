@@ -82,28 +82,45 @@ static int read_apps(struct question *question, const struct profile_pair *pair)
     return 0;
 }
 
-/* Returns the time, in parts of that of one core alone, of a core of the program in the group. */
-static double time_of(const struct contend *contend, size_t n, const size_t *member)
+/* Returns what the cores of the i-th program ask of memory where each has a cache and a memory node
+ * to itself, 1e9 bytes/s. */
+static double traffic_of(const struct contend *contend, size_t i, uint32_t cores)
 {
-    double slowdown[CONTEND_GROUP_MAX];
+    double slowdown, gbps = 0;
 
-    return contend_group(contend, n, member, slowdown) < 0 ? NAN : 1 + slowdown[0];
+    if (contend_cache(contend, 0, 1, &i, NULL, &slowdown, &gbps) < 0)
+        return 0;
+    return gbps * cores;
 }
 
-/* Asks of the program's cores beside the others, against the same cores by themselves. */
+/* Makes the model. How much memory carries is not in a machine's name; but each of the programs was
+ * counted alone, so it carries that. */
+static struct contend *open_contend(struct question *question, const struct profile_pair *pair)
+{
+    struct contend *contend = contend_new(1 + pair->n, question->app, &question->machine, NULL);
+    double seen = contend ? traffic_of(contend, 0, pair->cores) : 0;
+
+    for (size_t i = 0; contend && i < pair->n; i++)
+        seen = fmax(seen, traffic_of(contend, 1 + i, pair->beside[i].cores));
+    contend_free(contend);
+    question->machine.dram_seen_gbps = seen;
+    return contend_new(1 + pair->n, question->app, &question->machine, NULL);
+}
+
+/* Asks of a core of the program beside those of the others, as berthd does (place/forecast.c): what
+ * it suffers from the program's own cores is in its time alone. */
 static double ask(const struct contend *contend, const struct profile_pair *pair)
 {
-    size_t member[CONTEND_GROUP_MAX], n = 0;
+    size_t member[CONTEND_GROUP_MAX] = {0}, n = 1;
+    double slowdown[CONTEND_GROUP_MAX];
 
-    for (; n < pair->cores && n < CONTEND_GROUP_MAX; n++)
-        member[n] = 0;
     for (size_t i = 0; i < pair->n; i++)
         for (uint32_t c = 0; c < pair->beside[i].cores; c++) {
             if (n == CONTEND_GROUP_MAX)
                 return NAN;
             member[n++] = 1 + i;
         }
-    return time_of(contend, n, member) / time_of(contend, pair->cores, member) - 1;
+    return contend_group(contend, n, member, slowdown) < 0 ? NAN : slowdown[0];
 }
 
 double pair_predict(struct profiles *store, const struct profile_pair *pair)
@@ -118,7 +135,7 @@ double pair_predict(struct profiles *store, const struct profile_pair *pair)
     question->type = pair->machine;
     machine_of(pair->machine, &question->machine);
     if (pair->cores <= CONTEND_GROUP_MAX && read_apps(question, pair) == 0)
-        contend = contend_new(1 + pair->n, question->app, &question->machine, NULL);
+        contend = open_contend(question, pair);
     if (contend)
         slowdown = ask(contend, pair);
     contend_free(contend);

@@ -5,9 +5,10 @@
 
 #include "packer/profiles/profiles.h"
 
-/* Returns the slowdown that contend (models/slowdown/contend.h) predicts of the pair, a fraction,
- * from the programs' stored profiles and from what was counted of them on the pair's type of
- * machine, whose memory is taken as not calibrated; NAN where neither is known of one of them. */
+/* Returns the slowdown that contend (models/slowdown/contend.h) predicts of a core of the pair's
+ * program, a fraction, from the programs' stored profiles and from what was counted of them on the
+ * pair's type of machine, whose memory carries at least what one of them asks for alone; NAN where
+ * neither is known of one of them. */
 double pair_predict(struct profiles *store, const struct profile_pair *pair);
 
 #endif
