@@ -59,7 +59,8 @@ grant() {
     wanted=$("$BUILD/tests/cluster/given" "$SHAPE" "$(taken)" "$2" "$3")
     [ "$wanted" != none ] || return 0
     told=$(timeout 10 salloc --no-shell -n "$2" -c "$3" 2>&1)
-    id[$1]=${told##* }
+    id[$1]=$(sed -n 's/.*Granted job allocation \([0-9]*\).*/\1/p' <<<"$told")
+    [ "${id[$1]}" ] || fail "-n$2 -c$3: $told"
     got=$(timeout 10 scontrol show job -d "${id[$1]}" | sed -n 's/.*CPU_IDs=\([^ ]*\).*/\1/p')
     same "-n$2 -c$3 beside $(taken)" "$got" "$wanted"
     given[$1]=$got

@@ -26,10 +26,10 @@ edp_of() {
 t75_the_products_of_where_steps_stand() {
     powered
     start a --contention-aware=edp,tag=turtle
-    same "one core, and a package asleep" "$(edp_of a)" "dio-power cluster 55 55 model"
+    soon "one core, and a package asleep" "dio-power cluster 55 55 model" edp_of a
     start b --contention-aware=edp,tag=turtle
-    same "both packages" "$(edp_of b)" "dio-power cluster 90 90 model"
-    same "told anew" "$(edp_of a)" "dio-power cluster 90 90 model"
+    soon "both packages" "dio-power cluster 90 90 model" edp_of b
+    soon "told anew" "dio-power cluster 90 90 model" edp_of a
     same "CPUs" "$(cpus_of a) $(cpus_of b)" "0 1"
     has "$(ctl explain -v "$(id_of b)" | tr -s ' \n' ' ')" "DIO-POWER: number" "energy-delay product clustered 90.000 J s" \
         "spread 90.000 J s" "by the site's model"
