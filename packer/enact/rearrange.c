@@ -21,25 +21,13 @@ static bool must_predict(const struct packer *packer, const struct step *fresh)
     return !packer->steps->changed || (fresh && !isnan(fresh->place.max_slowdown));
 }
 
-/* Notes who stands on cores that Slurm has given to nobody. */
-static void note_idle(const struct packer *packer)
-{
-    struct step *step;
-
-    TAILQ_FOREACH(step, &packer->steps->live, link)
-    {
-        step->place.idle = step->place.cpus;
-        cpus_and(&step->place.idle, &packer->state->idle.nobody);
-    }
-}
-
 /* Makes the permutation true; what is predicted of the steps is of where they stand then. */
 static long changed(const struct packer *packer, struct pool *next, const struct step *fresh,
                     unsigned flags, struct berth_error *err)
 {
     long failed = enact_change(packer, next, fresh, flags, err);
 
-    note_idle(packer);
+    place_note_idle(packer);
     if (failed >= 0 && must_predict(packer, fresh))
         place_predict(packer);
     return failed;

@@ -58,6 +58,17 @@ void place_describe(const struct packer *packer, const struct pool *pool, struct
     topo_nodes_of(packer->world.topo, &step->place.cpus, &step->place.mems);
 }
 
+void place_note_idle(const struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    {
+        step->place.idle = step->place.cpus;
+        cpus_and(&step->place.idle, &packer->state->idle.nobody);
+    }
+}
+
 void place_home(const struct packer *packer, struct step *step)
 {
     step->place.cpus = step->place.home;

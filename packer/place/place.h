@@ -57,6 +57,9 @@ void place_adopt(struct step *step);
 /* Fills in where the step's tasks stand under the pool. */
 void place_describe(const struct packer *packer, const struct pool *pool, struct step *step);
 
+/* Notes which live steps stand on cores of nobody. */
+void place_note_idle(const struct packer *packer);
+
 /* The step stands where Slurm put it. */
 void place_home(const struct packer *packer, struct step *step);
 
