@@ -156,7 +156,7 @@ static void misses_of(const struct step *step, double *misses, double *misses_er
     double accesses, error;
 
     if (!step_counts_rate(step, RATE_MISS_PMI, misses, misses_error))
-        *misses = NAN;
+        *misses = *misses_error = NAN;
     *hits = step_counts_rate(step, RATE_ACCESS_PMI, &accesses, &error) ? accesses - *misses : NAN;
 }
 
@@ -254,7 +254,6 @@ static int speed_after(const struct packer *packer, const struct watched *watche
     return !isnan(speed->after);
 }
 
-/* What the steps' threads lose when they are apart is seen in their misses before and after. */
 /* What a step misses now, against before its threads came together or apart. */
 static void compare_standings(const struct step *step, const struct watched *was,
                               struct threads_seen *seen)
@@ -273,6 +272,7 @@ static void compare_standings(const struct step *step, const struct watched *was
     };
 }
 
+/* What the steps' threads lose when they are apart is seen in their misses before and after. */
 static void learn_threads(const struct packer *packer)
 {
     const struct watch *watch = &packer->state->replace->watch;

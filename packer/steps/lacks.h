@@ -6,7 +6,15 @@
 struct packer;
 struct states;
 
-enum lack { LACK_THERMAL, LACK_PREFETCHERS, LACK_BOARD, LACK_METRICS, LACK_TEXTFILE, LACK_IDLE, LACKS };
+enum lack {
+    LACK_THERMAL,
+    LACK_PREFETCHERS,
+    LACK_BOARD,
+    LACK_METRICS,
+    LACK_TEXTFILE,
+    LACK_IDLE,
+    LACKS
+};
 
 /* Notes why that is not there, in the place of what was noted; the text is copied. */
 void lacks_note(const struct packer *packer, enum lack lack, const char *why);

@@ -81,7 +81,7 @@ struct states {
         struct cpus used;   /* at work though nobody has them */
         struct cpus nobody; /* of the pool, though Slurm has given them to nobody (stand.c) */
         bool marked;        /* whoever starts asks for his cores: others may stand there */
-        unsigned unasked; /* new jobs in a row that run and have not (strangers.h) */
+        unsigned unasked;   /* new jobs in a row that run and have not (strangers.h) */
         struct idle_looks *looks;
     } idle;
     char *lacks[LACKS]; /* lacks.h */
