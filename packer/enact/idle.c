@@ -4,8 +4,8 @@
  * does not say which; and those on which something is at work that is not Slurm's.
  *
  * What is at work is seen in /proc/stat when windows have ended: on a CPU of nobody on which no
- * step stood, at this look and at the one before. It is left alone until it has been calm for
- * CALM_S. */
+ * step stood, from one look to the next and to the one after. (A script that starts a job is over
+ * by then.) It is left alone until it has been calm for CALM_S. */
 #include "packer/enact/idle.h"
 
 #include <stdio.h>
@@ -19,13 +19,14 @@
 #include "packer/system/cpu_busy.h"
 
 #define LOOK_S 1.0   /* between looks, at least: ticks are of 10 ms */
-#define AT_WORK 0.1  /* of the time, from which a CPU is used */
+#define AT_WORK 0.5  /* of the time, from which a CPU is used */
 #define CALM_S 120.0 /* for which a CPU has to be less, to be idle again */
 
 struct idle_looks {
     double at_s; /* of the last look, CLOCK_MONOTONIC; 0: there was none */
     struct cpu_busy busy;
     struct cpus nobody;      /* those of nobody then, on which no step stood */
+    struct cpus worked;      /* of these, those at work since the look before that */
     double used_s[CPUS_MAX]; /* when it was seen at work; 0: never */
 };
 
@@ -91,17 +92,18 @@ static void find_nobody(const struct packer *packer, struct cpus *nobody)
     cpus_andnot(nobody, &step->place.cpus);
 }
 
-/* Notes which CPUs were at work since the look before, of those that were nobody's meanwhile. */
-static void note_used(struct idle_looks *looks, const struct cpu_busy *busy,
-                      const struct cpus *nobody, double now)
+/* Finds which CPUs were at work since the look before, of those that were nobody's meanwhile. */
+static void find_worked(const struct idle_looks *looks, const struct cpu_busy *busy,
+                        const struct cpus *nobody, double now, struct cpus *worked)
 {
     struct cpus seen = busy->known;
 
     cpus_and(&seen, &looks->busy.known);
     cpus_and(&seen, &looks->nobody);
     cpus_and(&seen, nobody);
+    cpus_zero(worked);
     cpus_foreach(cpu, &seen) if (busy->s[cpu] - looks->busy.s[cpu] > AT_WORK * (now - looks->at_s))
-        looks->used_s[cpu] = now;
+        cpus_add(worked, cpu);
 }
 
 /* Returns whether other CPUs are at work than before. */
@@ -120,16 +122,20 @@ void idle_look(const struct packer *packer, double now_s)
 {
     struct idle_looks *looks = packer->state->idle.looks;
     struct cpu_busy busy;
-    struct cpus nobody;
+    struct cpus nobody, worked = {0}, again;
 
     if (cpu_busy_read(&packer->world.root, &busy, &(struct berth_error){""}) < 0)
         return;
     find_nobody(packer, &nobody);
     if (looks->at_s > 0)
-        note_used(looks, &busy, &nobody, now_s);
+        find_worked(looks, &busy, &nobody, now_s, &worked);
+    again = worked;
+    cpus_and(&again, &looks->worked);
+    cpus_foreach(cpu, &again) looks->used_s[cpu] = now_s;
     looks->at_s = now_s;
     looks->busy = busy;
     looks->nobody = nobody;
+    looks->worked = worked;
     if (find_used(looks, now_s, &packer->state->idle.used))
         packer_note_change(packer); /* there are other places */
 }

@@ -6,8 +6,8 @@
 #include "packer/steps/packer.h"
 
 /* Reads how long the node's CPUs were at work, and brings packer->state->idle.used up to date:
- * those of nobody, on which no step stands, that were at work since the last look. Where they are
- * others than before the cores are dealt anew. now_s is on CLOCK_MONOTONIC, above 0. */
+ * those of nobody, on which no step stands, that were at work since the look before the last. Where
+ * they are others than before the cores are dealt anew. now_s is on CLOCK_MONOTONIC, above 0. */
 void idle_look(const struct packer *packer, double now_s);
 
 #endif

@@ -44,17 +44,21 @@ static void assert_used(const struct fixture *f, const char *wanted)
     assert_cpus(&f->packer.state->idle.used, wanted);
 }
 
-/* A daemon that wakes up now and then uses no core; one that works does, and the cores are dealt
- * anew; two minutes after it has ended it is forgotten. */
+/* A daemon that wakes up now and then uses no core, nor does a script that is soon over; one that
+ * works on does, and the cores are dealt anew; two minutes after it has ended it is forgotten. */
 static void test_used(void **state)
 {
     struct fixture *f = *state;
 
     look(f, 3, 90000); /* the first look says nothing */
-    look(f, 3, 90);
+    look(f, 3, 490);
+    look(f, 3, 490);
+    look(f, 3, 1000);
+    look(f, 3, 0);
+    look(f, 3, 1000);
     assert_used(f, "");
     f->packer.steps->changed = false;
-    look(f, 3, 200);
+    look(f, 3, 600);
     assert_used(f, "3");
     assert_true(f->packer.steps->changed);
     f->packer.steps->changed = false;
@@ -77,12 +81,14 @@ static void test_steps_and_strangers(void **state)
     step->place.cpus = cpus_of("4");
     look(f, 4, 0);
     look(f, 4, 1000);
-    assert_used(f, "");
+    look(f, 4, 1000);
     step->place.cpus = cpus_of("0");
+    look(f, 4, 1000);
     look(f, 4, 1000);
     assert_used(f, "");
     look(f, 4, 1000);
     assert_used(f, "4");
+    look(f, 1, 1000);
     look(f, 1, 1000);
     assert_used(f, "4");
 }
@@ -95,6 +101,7 @@ static void test_no_place(void **state)
     f->packer.world.conf.idle = CONF_IDLE_ON;
     fixture_put(f, 1, 0, "0-1", 1, (const char *const[]){"0", NULL});
     look(f, 3, 0);
+    look(f, 3, 1000);
     look(f, 3, 1000);
     stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
     assert_stand(f->packer.state->pool, "0 1 2 - 4 5 6 7");
