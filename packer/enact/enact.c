@@ -28,6 +28,7 @@ struct moves {
         struct step *step; /* NULL once it has moved */
         struct cpus from, to;
         bool changed; /* its tasks get other CPUs */
+        bool forced;  /* it makes room: nobody has decided that it stands better there */
     } * move;
     unsigned standing[CPUS_MAX];
 };
@@ -80,6 +81,7 @@ struct concern {
     const struct step *fresh; /* not yet under the pool at all */
     uint32_t job;             /* whose list Slurm has written again; 0: none */
     bool all;
+    bool forced; /* somebody gets the cores */
 };
 
 static void concern_of(const struct packer *packer, const struct pool *before,
@@ -128,6 +130,7 @@ static int moves_add(const struct packer *packer, const struct concern *concern,
     enforce_union(&step->body, ENFORCE_PLACE, &move->from);
     step->enacted.shared = step->share.changes;
     move->changed = retarget(packer, step);
+    move->forced = concern->forced;
     if (!move->changed && !concern->all && !rewritten(packer, concern, step))
         return 0;
     bindings_image(packer, step);
@@ -232,12 +235,14 @@ static void watch_job(const struct packer *packer, const struct step *step)
 }
 
 /* Counts that the step was moved. */
-static void count_move(const struct packer *packer, struct step *step)
+static void count_move(const struct packer *packer, struct step *step, bool forced)
 {
     double now_s = clock_s();
 
-    step->enacted.lately = step_moved_lately(step, now_s) + 1;
-    step->enacted.moved_s = now_s;
+    if (!forced) {
+        step->enacted.lately = step_moved_lately(step, now_s) + 1;
+        step->enacted.moved_s = now_s;
+    }
     step->enacted.moves++;
     packer->state->tally->moves++;
 }
@@ -296,7 +301,7 @@ static int move_step(const struct packer *packer, const struct move *move)
     if (rc == 1)
         call_again(packer);
     if (moves)
-        count_move(packer, step);
+        count_move(packer, step, move->forced);
     step->enacted.reason[0] = '\0';
     return 0;
 }
@@ -453,8 +458,10 @@ static size_t change_all(const struct packer *packer, const struct concern *conc
 long enact_change(const struct packer *packer, struct pool *next, const struct step *fresh,
                   unsigned flags, struct berth_error *err)
 {
-    struct concern concern = {
-        .fresh = fresh, .job = fresh ? fresh->request.id.job : 0, .all = flags & ENACT_ALL};
+    struct concern concern = {.fresh = fresh,
+                              .job = fresh ? fresh->request.id.job : 0,
+                              .all = flags & ENACT_ALL,
+                              .forced = flags & ENACT_MUST};
     size_t left;
 
     bill_turn(packer);

@@ -564,8 +564,8 @@ bool step_may_use(const struct step *step, const struct cpus *nodes);
 bool step_is_shell(const struct step *step);
 bool step_movable(const struct step *step); /* berth decides where it stands */
 
-/* Returns how often the step was moved of late: each move counts 1, and half as much after
- * STEP_REST_S. */
+/* Returns how often the step was moved of late since it should be better elsewhere, and not to make
+ * room: each move counts 1, and half as much after STEP_REST_S. */
 #define STEP_REST_S 1200
 double step_moved_lately(const struct step *step, double now_s);
 

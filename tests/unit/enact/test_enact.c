@@ -61,6 +61,20 @@ static void test_vacate_first(void **state)
     assert_cpus(&first->place.home, "0");
 }
 
+/* Who makes room has not been moved for his own sake: the next decision does not hesitate. */
+static void test_to_make_room(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step = fixture_put(f, 1, 0, "0-1", 1, ONE("0"));
+
+    assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){1}, ENACT_MUST), 0);
+    assert_int_equal(step->enacted.moves, 1);
+    assert_true(step_moved_lately(step, clock_s()) == 0);
+    assert_int_equal(change(f, 1, (size_t[]){0}, (size_t[]){0}, 0), 0);
+    assert_int_equal(step->enacted.moves, 2);
+    assert_true(step_moved_lately(step, clock_s()) > 0.9);
+}
+
 /* In a ring somebody has to begin; the one whose place that frees is next. */
 static void test_ring(void **state)
 {
@@ -460,6 +474,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test(test_nothing_to_do),
         test(test_vacate_first),
+        test(test_to_make_room),
         test(test_ring),
         test(test_own_cores_do_not_block),
         test(test_tasks_exchange),
