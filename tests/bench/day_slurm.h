@@ -6,8 +6,8 @@
  * - Tasks of several cores fill the sockets: each comes to the lowest cores of the first socket
  * that has as many free.
  * - Where none has, the cores of the tasks that are left come to the sockets in turn, as if each
- * were a task. (So Slurm 22.05; 24.11 and 26.05 give all tasks of the job the lowest free cores
- * then.)
+ * were a task. (So Slurm 22.05; 24.11 and 26.05 give wide tasks other cores where not every
+ * socket has room for one.)
  *
  * How the cores are divided among the tasks then is task/affinity's doing, and follows the manual
  * (srun(1), --distribution): in turn over the sockets, a task on one socket where it fits. */
