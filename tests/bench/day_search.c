@@ -162,6 +162,56 @@ static bool is_cheaper(struct day_sim *sim, struct exchange *of, size_t first, d
     return false;
 }
 
+/* ---- places of nobody ---- */
+
+/* Finds so many places of a cache on which nobody stands. Returns whether there are as many. */
+static bool find_free(const struct day_sim *sim, enum day_where where, size_t llc, size_t cores,
+                      size_t *core)
+{
+    bool taken[CPUS_MAX] = {false};
+    size_t n = 0;
+
+    for (size_t i = 0; i < sim->live; i++)
+        for (size_t c = 0; c < sim->running[i]->cores; c++)
+            taken[sim->running[i]->core[where][c]] = true;
+    for (size_t c = 0; c < sim->topo->cores && n < cores; c++)
+        if (sim->topo->core[c].llc == llc && day_sim_is_place(sim, c) && !taken[c])
+            core[n++] = c;
+    return n == cores;
+}
+
+/* Tries a job on the free places of a cache. */
+static bool is_cheaper_there(struct day_sim *sim, struct exchange *of, size_t llc, day_cost *cost)
+{
+    size_t core[CPUS_MAX], size = of->job->cores * sizeof(*core), stood[CPUS_MAX];
+    long from = day_search_llc(sim, of->job, of->where);
+    double before;
+
+    if (from == (long)llc || !find_free(sim, of->where, llc, of->job->cores, core))
+        return false;
+    before = cost(sim, of->where, (size_t)from, llc);
+    memcpy(stood, of->job->core[of->where], size);
+    memcpy(of->job->core[of->where], core, size);
+    if (cost(sim, of->where, (size_t)from, llc) < before * (1 - GAIN))
+        return true;
+    memcpy(of->job->core[of->where], stood, size);
+    return false;
+}
+
+/* ---- the search ---- */
+
+/* Returns whether the job stands elsewhere than before. */
+static bool improve(struct day_sim *sim, struct exchange *of, day_cost *cost)
+{
+    bool changed = false;
+
+    for (size_t j = 0; j < sim->live; j++)
+        changed |= is_cheaper(sim, of, j, cost);
+    for (size_t llc = 0; sim->plan.idle && llc < sim->topo->llcs; llc++)
+        changed |= is_cheaper_there(sim, of, llc, cost);
+    return changed;
+}
+
 void day_search(struct day_sim *sim, enum day_where where, day_cost *cost)
 {
     struct exchange of = {.where = where};
@@ -171,10 +221,8 @@ void day_search(struct day_sim *sim, enum day_where where, day_cost *cost)
         changed = false;
         for (size_t i = 0; i < sim->live; i++) {
             of.job = sim->running[i];
-            if (!day_search_may(sim, of.job, where))
-                continue;
-            for (size_t j = 0; j < sim->live; j++)
-                changed |= is_cheaper(sim, &of, j, cost);
+            if (day_search_may(sim, of.job, where))
+                changed |= improve(sim, &of, cost);
         }
     }
 }

@@ -228,6 +228,24 @@ static void test_kept(void **state)
     day_node_close(&node);
 }
 
+/* Of two devils on one cache one is kept: the other one goes to the cache that nobody has, where
+ * idle cores are places. */
+static void test_kept_beside_idle_cores(void **state)
+{
+    struct day_node node;
+
+    (void)state;
+    set_pairs(1, 0, 0, 0);
+    node_open(&node, "package:1 l3:2 core:2 pu:1", 2, (const size_t[]){0, 0});
+    node.sim.job[0].will = DAY_KEPT;
+    day_node_simulate(&node, &day_best);
+    assert_true(node.sim.tally[0].moves == 0 && fabs(end_s(&node, 0) - 199) < 1e-6);
+    node.sim.plan.idle = true;
+    day_node_simulate(&node, &day_best);
+    assert_true(fabs(end_s(&node, 0) - 100) < 2 && fabs(end_s(&node, 1) - 101) < 2);
+    day_node_close(&node);
+}
+
 /* Slurm gives the core of a job that has ended, where an older one stands now, to one that is kept:
  * the older one goes. */
 static void test_kept_at_home(void **state)
@@ -309,12 +327,19 @@ static void test_machines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two),           cmocka_unit_test(test_queue),
-        cmocka_unit_test(test_best),          cmocka_unit_test(test_best_of_three),
-        cmocka_unit_test(test_plan),          cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_noise_in_time), cmocka_unit_test(test_noise_is_of_counters),
-        cmocka_unit_test(test_kept),          cmocka_unit_test(test_kept_at_home),
-        cmocka_unit_test(test_placers),       cmocka_unit_test(test_stranger_at_home),
+        cmocka_unit_test(test_two),
+        cmocka_unit_test(test_queue),
+        cmocka_unit_test(test_best),
+        cmocka_unit_test(test_best_of_three),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_noise_in_time),
+        cmocka_unit_test(test_noise_is_of_counters),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_kept_beside_idle_cores),
+        cmocka_unit_test(test_kept_at_home),
+        cmocka_unit_test(test_placers),
+        cmocka_unit_test(test_stranger_at_home),
         cmocka_unit_test(test_machines),
     };
 
