@@ -98,12 +98,14 @@ t10_what_a_user_bound_by_hand_is_left_alone() {
 nested() {
     local script=$1
     shift
-    printf '#!/bin/sh\nexec %s explain --json --socket %s "$SLURM_JOB_ID.$SLURM_STEP_ID"\n' \
-        "$CLUSTER/bin/berthctl" "$CLUSTER/run/berthd.sock" >"$CLUSTER/out/explain"
+    cat >"$CLUSTER/out/explain" <<END # little of it goes through both sruns: of more they may lose the end
+#!/bin/sh
+$CLUSTER/bin/berthctl explain --json --socket $CLUSTER/run/berthd.sock "\$SLURM_JOB_ID.\$SLURM_STEP_ID" |
+    jq -r '.steps[0] | "\(.state), by hand \(.request.bound_by_hand)"'
+END
     chmod 755 "$CLUSTER/out/explain"
     # shellcheck disable=SC2016 # the task's own shell
-    timeout 60 srun -n1 --overlap "$@" bash -c 'inner() { srun -n1 --overlap --contention-aware "$@" "$CLUSTER/out/explain"; }'"; $script" |
-        jq -r '.steps[0] | "\(.state), by hand \(.request.bound_by_hand)"'
+    timeout 60 srun -n1 --overlap "$@" bash -c 'inner() { srun -n1 --overlap --contention-aware "$@" "$CLUSTER/out/explain"; }'"; $script"
 }
 
 # Slurm leaves SLURM_CPU_BIND=mask_cpu:.. in each task, and an srun there takes it for its own user's word.
