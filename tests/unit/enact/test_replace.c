@@ -427,7 +427,8 @@ static void test_threads_are_spread(void **state)
         fixture_age(f, age);
     assert_int_equal(at_home(f), 2);
     threads = &f->packer.steps->programs.program[step_of(f, 1)->program].threads;
-    assert_true(threads->precision > 0 && threads->shared < 1);
+    assert_true(threads->precision > 28 && threads->precision < 31); /* 25 of what is assumed */
+    assert_true(threads->shared > 0.87 && threads->shared < 0.91);   /* 0.3 was seen */
     assert_int_equal(threads->regrets, 0);
 }
 
