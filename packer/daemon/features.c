@@ -78,8 +78,7 @@ static size_t stood_on(const struct packer *packer)
 static void idle_cores(const struct packer *packer, struct feature *feature)
 {
     const char *why = lacks_why(packer, LACK_IDLE);
-    struct pool pool = *packer->pool;
-    bool wanted = stand_idle(&(struct scene){packer, &pool, false});
+    bool wanted = stand_idle(&(struct scene){packer, packer->state->pool, false});
 
     if (packer->world.conf.idle == CONF_IDLE_OFF)
         set(feature, FEATURE_OFF, "idle=off");

@@ -14,6 +14,7 @@
 #include "packer/base/clock.h"
 #include "packer/base/log.h"
 #include "packer/conf/slurm_conf.h"
+#include "packer/place/place.h"
 #include "packer/steps/lacks.h"
 #include "packer/steps/stage.h"
 #include "packer/system/cpu_busy.h"
@@ -58,6 +59,14 @@ static bool is_off(const struct packer *packer)
     return packer->world.conf.idle == CONF_IDLE_OFF || !packer->world.enforce->way->touches;
 }
 
+/* No core of nobody is a place any more, and no step is said to stand on one. */
+static void forget(const struct packer *packer)
+{
+    cpus_zero(&packer->state->idle.used);
+    cpus_zero(&packer->state->idle.nobody);
+    place_note_idle(packer);
+}
+
 static void read_never(const struct packer *packer)
 {
     struct cpus *never = &packer->state->idle.never;
@@ -67,8 +76,10 @@ static void read_never(const struct packer *packer)
     cpus_zero(never);
     lacks_note(packer, LACK_IDLE, "");
     packer->state->idle.unasked = 0;
-    if (is_off(packer))
+    if (is_off(packer)) {
+        forget(packer);
         return;
+    }
     rootfs_read_cpus(&packer->world.root, "/sys/devices/system/cpu/isolated", never, NULL);
     key = keeps_cores(&packer->world.conf);
     if (!key)
@@ -161,9 +172,7 @@ static void look_turn(const struct packer *packer, struct turn *turn)
 {
     double now = clock_s();
 
-    if (is_off(packer))
-        cpus_zero(&packer->state->idle.used);
-    else if (turn->windows.n > 0 && now - packer->state->idle.looks->at_s >= LOOK_S)
+    if (!is_off(packer) && turn->windows.n > 0 && now - packer->state->idle.looks->at_s >= LOOK_S)
         idle_look(packer, now);
 }
 

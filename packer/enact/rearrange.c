@@ -27,7 +27,8 @@ static long changed(const struct packer *packer, struct pool *next, const struct
 {
     long failed = enact_change(packer, next, fresh, flags, err);
 
-    place_note_idle(packer);
+    if (packer->world.conf.idle != CONF_IDLE_OFF)
+        place_note_idle(packer);
     if (failed >= 0 && must_predict(packer, fresh))
         place_predict(packer);
     return failed;

@@ -289,14 +289,13 @@ static bool runs_program(struct reading *reading, const struct slurm_job *job)
     return running.any;
 }
 
-/* A new job whose tasks run has asked for its cores, or it has not. */
-static void judge(struct reading *reading, const struct slurm_job *job, struct stranger *stranger)
+/* A job runs: if it is new, it has asked for its cores, or it has not. */
+static void judge(const struct packer *packer, struct stranger *stranger)
 {
-    const struct packer *packer = reading->packer;
     const char *why = "jobs start that do not ask for their cores: "
                       "is berth's line missing in a plugstack.conf?";
 
-    if (!stranger->new || !runs_program(reading, job))
+    if (!stranger->new)
         return;
     stranger->new = false;
     if (stranger->asked || ++packer->state->idle.unasked != STRANGERS_UNASKED_MAX)
@@ -306,12 +305,12 @@ static void judge(struct reading *reading, const struct slurm_job *job, struct s
              stranger->id.job);
 }
 
-/* Do a job's cores count that was taken note of? */
-static bool has_begun(struct reading *reading, const struct slurm_job *job, const struct cpus *cpus,
-                      const struct stranger *stranger)
+/* Do the cores of a job count that was taken note of, and whose program runs, or does not? */
+static bool has_begun(const struct packer *packer, const struct stranger *stranger,
+                      const struct cpus *cpus, bool runs)
 {
-    return clock_s() - stranger->since_s >= STRANGERS_PATIENCE_S ||
-           given_away(reading->packer, cpus) || runs_program(reading, job);
+    return runs || clock_s() - stranger->since_s >= STRANGERS_PATIENCE_S ||
+           given_away(packer, cpus);
 }
 
 static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void *arg)
@@ -320,17 +319,18 @@ static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void
     struct reading *reading = arg;
     struct stranger *stranger = find(reading->packer->state->strangers, id);
     size_t at = step_index_of_job(&reading->index, job->job);
-    bool lives;
+    bool lives, runs;
 
     if (!cpus_intersect(cpus, &reading->cores) || any_at(&reading->index, job->job, &at))
         return;
     lives = slurm_job_lives(&reading->enforce, job);
-    if (stranger)
-        judge(reading, job, stranger);
+    runs = stranger && (stranger->new || !stranger->counts) && runs_program(reading, job);
+    if (runs)
+        judge(reading->packer, stranger);
     if (!stranger && lives)
         stranger = note(reading->packer, id);
     else if (stranger && !stranger->counts &&
-             (!lives || !has_begun(reading, job, cpus, stranger))) {
+             (!lives || !has_begun(reading->packer, stranger, cpus, runs))) {
         stranger->seen = clock_s() - stranger->since_s < STRANGERS_PATIENCE_S;
         return;
     }

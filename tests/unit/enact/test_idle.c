@@ -12,7 +12,7 @@
 
 static double now_s;
 
-static int begin(void **state)
+static int open_tree(void **state)
 {
     struct fixture *f = fixture_open("numa:2 l3:2 core:2 pu:1");
 
@@ -110,7 +110,7 @@ static void test_no_place(void **state)
     assert_used(f, "3");
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, begin, fixture_teardown)
+#define CASE(test) cmocka_unit_test_setup_teardown(test, open_tree, fixture_teardown)
 
 int main(void)
 {
