@@ -280,6 +280,12 @@ static bool given_away(const struct packer *packer, const struct cpus *cpus)
     return !were_idle;
 }
 
+/* Is it to be looked at again? */
+static bool is_awaited(const struct stranger *stranger)
+{
+    return !stranger->counts || stranger->new;
+}
+
 /* Does a task of the job run its program? */
 static bool runs_program(struct reading *reading, const struct slurm_job *job)
 {
@@ -289,7 +295,7 @@ static bool runs_program(struct reading *reading, const struct slurm_job *job)
     return running.any;
 }
 
-/* A job runs: if it is new, it has asked for its cores, or it has not. */
+/* A job runs: if it is new, it has not asked for its cores. */
 static void judge(const struct packer *packer, struct stranger *stranger)
 {
     const char *why = "jobs start that do not ask for their cores: "
@@ -298,7 +304,7 @@ static void judge(const struct packer *packer, struct stranger *stranger)
     if (!stranger->new)
         return;
     stranger->new = false;
-    if (stranger->asked || ++packer->state->idle.unasked != STRANGERS_UNASKED_MAX)
+    if (++packer->state->idle.unasked != STRANGERS_UNASKED_MAX)
         return;
     lacks_note(packer, LACK_IDLE, why);
     log_warn("idle: no step stands on cores of nobody any more: %s (job %u)", why,
@@ -324,7 +330,7 @@ static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void
     if (!cpus_intersect(cpus, &reading->cores) || any_at(&reading->index, job->job, &at))
         return;
     lives = slurm_job_lives(&reading->enforce, job);
-    runs = stranger && (stranger->new || !stranger->counts) && runs_program(reading, job);
+    runs = stranger && is_awaited(stranger) && runs_program(reading, job);
     if (runs)
         judge(reading->packer, stranger);
     if (!stranger && lives)
@@ -400,7 +406,7 @@ void strangers_ask(const struct packer *packer, uint32_t job)
 
     packer->state->idle.unasked = 0;
     if (stranger)
-        stranger->asked = true;
+        stranger->new = false;
 }
 
 bool strangers_look(const struct packer *packer)
@@ -408,7 +414,7 @@ bool strangers_look(const struct packer *packer)
     bool news = false;
 
     for (size_t i = 0; i < packer->state->strangers->n; i++)
-        if (!packer->state->strangers->stranger[i].counts &&
+        if (is_awaited(&packer->state->strangers->stranger[i]) &&
             packer->state->strangers->stranger[i].id.step == WHOLE_JOB)
             return strangers_read(packer);
     for (size_t i = packer->state->strangers->n;
@@ -438,7 +444,7 @@ double strangers_due(const struct packer *packer)
         const struct stranger *stranger = &packer->state->strangers->stranger[i];
         double age_s = now_s - stranger->since_s, in_s = age_s / 2;
 
-        if (stranger->counts)
+        if (!is_awaited(stranger))
             continue;
         if (in_s < (stranger->id.step == WHOLE_JOB ? FIRST_LOOK_JOB_S : FIRST_LOOK_S))
             in_s = stranger->id.step == WHOLE_JOB ? FIRST_LOOK_JOB_S : FIRST_LOOK_S;

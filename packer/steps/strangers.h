@@ -28,8 +28,8 @@ struct stranger {
     double since_s;         /* CLOCK_MONOTONIC: when it was first seen */
     bool counts;            /* its cores are not in the pool */
     bool seen;              /* by the reading that is under way */
-    bool new;               /* a job that has begun while whoever starts asks for his cores */
-    bool asked;             /* it has */
+    bool new;               /* a job that has begun while whoever starts asks for his cores, and has
+                               not; nor was its program seen to run */
 };
 
 struct strangers;

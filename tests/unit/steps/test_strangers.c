@@ -350,6 +350,28 @@ static void come(struct fixture *f, uint32_t job, bool asks)
     strangers_read(&f->packer);
 }
 
+/* A new job counts before its program runs, for that takes long: it is looked at until it does. */
+static void test_slow_start(void **state)
+{
+    struct fixture *f = *state;
+    struct stranger *stranger;
+
+    f->packer.state->idle.marked = true;
+    put(f, "job_6/step_0", "6", 12, "slurmstepd");
+    put(f, "job_6", "6", 0, "");
+    strangers_expect_job(&f->packer, 6);
+    stranger = (struct stranger *)strangers_at(&f->packer, 0);
+    stranger->since_s -= 2 * STRANGERS_PATIENCE_S;
+    assert_true(strangers_look(&f->packer));
+    assert_true(strangers_have(&f->packer, (struct wire_step_id){6, UINT32_MAX}));
+    assert_int_equal(f->packer.state->idle.unasked, 0);
+    assert_true(strangers_due(&f->packer) > 0);
+    put(f, "job_6/step_0", "6", 12, "prog");
+    assert_false(strangers_look(&f->packer));
+    assert_int_equal(f->packer.state->idle.unasked, 1);
+    assert_true(strangers_due(&f->packer) < 0);
+}
+
 /* Jobs that run without having asked for their cores, several in a row: no step stands on cores of
  * nobody any more. What was there before it could ask says nothing. */
 static void test_nobody_asks(void **state)
@@ -410,6 +432,7 @@ int main(void)
         test(test_a_new_job_that_shares),
         test(test_a_job_that_is_stopped_after_its_core_was_given_away),
         test(test_on_an_idle_core),
+        test(test_slow_start),
         test(test_nobody_asks),
         test(test_who_is_told),
     };
