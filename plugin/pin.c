@@ -106,3 +106,37 @@ struct pin pin_of_environment(char *const *env)
     }
     return pin;
 }
+
+/* Variables whose value is a word that has a run-time divide the CPUs that its process has when it
+ * begins, and the characters by which it may name a CPU all the same. */
+static const struct {
+    const char *name, *numbers;
+} within[] = {
+    {"OMP_PROC_BIND", ""},
+    {"OMP_PLACES", "{!,:"},
+    {"KMP_AFFINITY", "[{0123456789"},
+};
+
+static bool is_within(const char *name, const char *entry)
+{
+    const char *value = value_of(entry, name);
+
+    for (size_t i = 0; i < sizeof(within) / sizeof(within[0]); i++)
+        if (strcmp(name, within[i].name) == 0)
+            return isalpha((unsigned char)value[0]) && !strpbrk(value, within[i].numbers);
+    return false;
+}
+
+bool pin_is_within(char *const *env)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const char *entry = entry_of(env, &variables[i]);
+
+        if (entry && !is_within(variables[i].name, entry))
+            return false;
+        any |= entry != NULL;
+    }
+    return any;
+}

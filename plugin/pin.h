@@ -22,6 +22,11 @@ struct pin pin_stronger(struct pin first, struct pin then);
 /* What the step's environment says: env ends with NULL, or is NULL. */
 struct pin pin_of_environment(char *const *env);
 
+/* Does what the environment says of threads hold wherever the program begins? Its variables have a
+ * run-time divide the CPUs that the process has then; none of them names a CPU by its number, and
+ * none says anything of memory, devices or ranks. False where it says nothing. */
+bool pin_is_within(char *const *env);
+
 /* What a command line says, which wire_program_read() has read: its wrappers, what the environment
  * has preloaded, and the program, whose file is `path`. That is read, and of an interpreter its
  * script, so call it where a file system may hang. */

@@ -6,6 +6,7 @@
 #include "packer/enact/as_if.h"
 #include "packer/enact/care.h"
 #include "packer/enact/enact.h"
+#include "packer/enact/kept.h"
 #include "packer/enact/rearrange.h"
 #include "packer/place/place.h"
 #include "packer/steps/journal.h"
@@ -35,6 +36,10 @@ static void arrange(const struct packer *packer, struct step *step)
     if (journal_start(packer, step, &err) < 0 || rearrange(packer, step, 0, &err) < 0) {
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
         keep_off(packer, step, err.text);
+    }
+    if (step->enacted.kept && step_movable(step)) {
+        kept_begins(packer, step);
+        journal_note(packer, step);
     }
     place_describe(packer, packer->pool, step);
     if (step->state == STEP_OBSERVED)

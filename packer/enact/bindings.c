@@ -66,6 +66,7 @@ static void reading_begin(struct reading *reading, const struct packer *packer,
     stands_on(packer, &step->body, &reading->bounds);
     reading->all = reading->bounds;
     cpus_or(&reading->all, &step->body.step_home);
+    cpus_or(&reading->all, &step->body.begun);
 }
 
 /* ---- one thread ---- */
@@ -134,6 +135,37 @@ static void loosen(struct reading *reading, pid_t tid, const struct cpus *stand)
         log_debug("%s", err.text);
 }
 
+/* The CPU of `to` that has the same place among them as `cpu` has in `from`. */
+static size_t place_in(const struct cpus *to, const struct cpus *from, size_t cpu)
+{
+    size_t image = cpus_next(to, 0);
+
+    for (size_t at = cpus_next(from, 0); at < cpu && image < CPUS_MAX; at = cpus_next(from, at + 1))
+        image = cpus_next(to, image + 1);
+    return image;
+}
+
+/* A thread that the program has bound to CPUs where it began, and does not stand any more, gets
+ * those in their place (kept.h). */
+static void bring_on(struct reading *reading, pid_t tid, const struct cpus *now)
+{
+    struct berth_error err;
+    struct cpus to = {0};
+
+    cpus_foreach(cpu, now)
+    {
+        size_t image = place_in(&reading->bounds, &reading->body->begun, cpu);
+
+        if (image < CPUS_MAX)
+            cpus_add(&to, image);
+    }
+    if (cpus_empty(&to))
+        to = reading->bounds;
+    note_binding(reading, tid, &to, NULL);
+    if (reading->sets && enforce_set_thread(tid, &to, &err) < 0)
+        log_debug("%s", err.text);
+}
+
 /* A launcher's thread that has others than the step's home gets that: it is where the launcher
  * looks which CPUs it may give. Who has fewer is a rank that nobody has seen yet. */
 static void keep_home(struct reading *reading, pid_t tid, const struct cpus *now)
@@ -165,6 +197,8 @@ static void visit(pid_t tid, long task, const struct cpus *now, void *arg)
         return;
     if (cpus_subset(now, &reading->bounds)) {
         note_binding(reading, tid, now, NULL);
+    } else if (cpus_subset(now, &reading->body->begun)) {
+        bring_on(reading, tid, now);
     } else if (cpus_subset(&reading->all, now)) {
         loosen(reading, tid, stand);
     } else {
@@ -275,7 +309,8 @@ void bindings_image(const struct packer *packer, struct step *step)
 static bool is_watched(const struct packer *packer, const struct step *step)
 {
     return step->body.wide && step_movable(step) && !step->enacted.away &&
-           packer->world.enforce->way->touches && !enforce_at_home(&step->body);
+           packer->world.enforce->way->touches &&
+           (!enforce_at_home(&step->body) || !cpus_empty(&step->body.begun));
 }
 
 static bool same_masks(const struct enforce_masks *a, const struct enforce_masks *b)

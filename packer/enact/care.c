@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "packer/enact/kept.h"
 #include "packer/size/size.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stage.h"
@@ -125,7 +126,10 @@ void care_begin(const struct packer *packer, struct step *step)
     const char *leave = reason_to_leave(packer, step, why, &left);
 
     step->enacted.verified = packer->world.enforce->way->touches; /* where Slurm put it */
-    if (leave) {
+    step->enacted.kept = leave == why && kept_can(packer, step);
+    if (step->enacted.kept) {
+        step_go(step, STEP_PLACED);
+    } else if (leave) {
         snprintf(reason, sizeof(reason), "left alone: %s", leave);
         step_leave(packer, step, STEP_LEFT, reason);
         step->enacted.left_for = left;

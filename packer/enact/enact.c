@@ -302,8 +302,24 @@ static int move_step(const struct packer *packer, const struct move *move)
         call_again(packer);
     if (moves)
         count_move(packer, step, move->forced);
-    step->enacted.reason[0] = '\0';
+    if (!step->enacted.kept)
+        step->enacted.reason[0] = '\0';
     return 0;
+}
+
+/* The threads of a step that began elsewhere go home; its cpuset keeps where it began (kept.h). */
+static int take_home(const struct packer *packer, struct step *step, struct berth_error *err)
+{
+    struct enforce_step *body = &step->body;
+    int rc;
+
+    for (size_t i = 0; i < body->masks.n; i++)
+        body->masks.mask[i].cpus = body->masks.mask[i].home;
+    body->moving = true;
+    rc = packer->world.enforce->way->apply(packer->world.enforce, body, err);
+    if (rc == 1)
+        call_again(packer);
+    return rc;
 }
 
 int enact_go_home(const struct packer *packer, const struct step *step, struct berth_error *err)
@@ -342,7 +358,9 @@ void enact_restore(const struct packer *packer, struct step *step)
 
     target_home(step);
     place_home(packer, step);
-    rc = enact_go_home(packer, step, &err);
+    rc = cpus_empty(&step->body.begun) ? -1 : take_home(packer, step, &err);
+    if (rc < 0)
+        rc = enact_go_home(packer, step, &err);
     step->enacted.away = rc != 0;
     step->enacted.verified = !step->enacted.away;
     if (rc < 0)
@@ -532,7 +550,7 @@ static void settled(struct wire_step_id id, enum enforce_where where, int rc,
         return;
     }
     step->enacted.verified = rc == 0 && settling->packer->world.enforce->way->touches;
-    if (where == ENFORCE_PLACE)
+    if (where == ENFORCE_PLACE && cpus_empty(&step->body.begun))
         return;
     step->enacted.again = false;
     step->enacted.away = rc < 0;

@@ -8,6 +8,7 @@ libpacker_la_SOURCES += \
 	packer/enact/enact.c packer/enact/enact.h \
 	packer/enact/folders.c packer/enact/folders.h \
 	packer/enact/idle.c packer/enact/idle.h \
+	packer/enact/kept.c packer/enact/kept.h \
 	packer/enact/memory_follow.c packer/enact/memory_follow.h \
 	packer/enact/offline.c packer/enact/offline.h \
 	packer/enact/ranks_care.c packer/enact/ranks_care.h \

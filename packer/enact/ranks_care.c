@@ -229,7 +229,7 @@ static void follow(const struct packer *packer, struct step *step)
     char why[CARE_WHY_MAX];
 
     step->enacted.ranks_heard = step->ranks.heard;
-    if (!step_movable(step))
+    if (!step_may_move(step))
         follow_left(packer, step);
     else if (care_stays(packer, step, why))
         follow_placed(packer, step);

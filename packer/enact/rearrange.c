@@ -52,6 +52,7 @@ int rearrange_launch(const struct scene *next, const struct step *fresh, struct 
 
     if (pool_copy(&as_synced, next->pool) < 0)
         return berth_no_memory(err);
+    terms.others_stay = fresh->enacted.kept;
     rc = weigh_decide(&now, next, &terms, &weighed, err);
     if (rc == 0 && !weigh_pays(&weighed, terms.horizon_s) && weighed.moves > 0) {
         stand_as(next->pool, &as_synced);

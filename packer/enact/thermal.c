@@ -191,8 +191,8 @@ static void fill(const struct packer *packer, struct view *view, double now_s)
     {
         if (step_is_shell(step))
             continue;
-        stand(packer, view, step, step_movable(step) ? view->n : THERMAL_TAKEN);
-        if (step_movable(step))
+        stand(packer, view, step, step_may_move(step) ? view->n : THERMAL_TAKEN);
+        if (step_may_move(step))
             add_program(packer, view, step, &isolated);
     }
 }

@@ -236,6 +236,17 @@ static double value_of(const struct weighed *weighed, double horizon_s)
     return weighed->gain * horizon_s - weighed->cost_s;
 }
 
+/* Would a step move that has to stay where it began? */
+static bool moves_kept(const struct scene *now, const struct scene *next)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &next->packer->steps->live, link)
+    if (!cpus_empty(&step->body.begun) && weigh_moves(now, next, step))
+        return true;
+    return false;
+}
+
 /* Where contend says that everybody at home did more work than as decided, and it pays better to go
  * there: so be it. Slurm's own placement is never the better one for long. */
 static void consider_home(const struct scene *now, const struct scene *next,
@@ -248,7 +259,7 @@ static void consider_home(const struct scene *now, const struct scene *next,
     if (pool_copy(&home, now->pool) < 0)
         return;
     pool_reset(&home);
-    if (!pool_same(&home, next->pool) &&
+    if (!pool_same(&home, next->pool) && !moves_kept(now, &at_home) &&
         forecast_work(&at_home, NULL) > forecast_work(next, NULL)) {
         weigh(now, &at_home, terms->fresh, &its);
         if (!weighed->owed && value_of(&its, terms->horizon_s) > 0 &&

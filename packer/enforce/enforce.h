@@ -52,6 +52,8 @@ struct enforce_step {
     uint64_t stepd_started;
     size_t ntasks;
     struct enforce_task *task; /* [ntasks] */
+    struct cpus begun; /* where its program began, if it has to stay: it may bind threads to these
+                          as long as it runs; else empty */
     bool wide;                 /* its cpuset has its home, too: binding to what Slurm gave works */
     bool moving;               /* and its tasks' CPUs are others than when it was applied last */
     struct enforce_masks masks;
@@ -282,7 +284,7 @@ void enforce_union(const struct enforce_step *step, enum enforce_where where, st
 bool enforce_at_home(const struct enforce_step *step);
 
 /* The CPUs of the step's cpuset where it stands: those of its tasks; where it is `wide`, or they
- * are ranks, those that Slurm gave, too. */
+ * are ranks, those that Slurm gave, too; and those where it began, if it has to stay. */
 void enforce_bounds(const struct enforce_step *step, struct cpus *cpus);
 
 /* Fill the tasks' homes: affinity within `within`. 0, or -1 and err when a task is gone. */

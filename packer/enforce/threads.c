@@ -142,6 +142,7 @@ void enforce_bounds(const struct enforce_step *step, struct cpus *cpus)
     enforce_union(step, ENFORCE_PLACE, cpus);
     if (step->wide || step->ranks)
         cpus_or(cpus, &step->step_home);
+    cpus_or(cpus, &step->begun);
 }
 
 /* ---- homes ---- */

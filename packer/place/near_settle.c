@@ -80,6 +80,8 @@ static bool may_go(const struct way *way, size_t unit)
 {
     const struct cpus *near = way->units->near[unit];
 
+    if (way->units->kept[unit])
+        return false;
     for (size_t i = 0; near && i < way->need; i++)
         if (!is_near(way, way->far[i], near))
             return false;

@@ -19,6 +19,7 @@ void units_free(struct units *units)
     free(units->isolated);
     free(units->packed);
     free(units->near);
+    free(units->kept);
     free(units->apart);
     free(units->at);
     free(units->from);
@@ -40,6 +41,7 @@ static int units_init(struct units *units, size_t cores)
     units->isolated = calloc(n, sizeof(*units->isolated));
     units->packed = calloc(n, sizeof(*units->packed));
     units->near = calloc(n, sizeof(*units->near));
+    units->kept = calloc(n, sizeof(*units->kept));
     units->apart = calloc(n, sizeof(*units->apart));
     units->at = malloc(n * sizeof(*units->at));
     units->from = malloc(n * sizeof(*units->from));
@@ -48,8 +50,9 @@ static int units_init(struct units *units, size_t cores)
     units->rank = malloc(n * sizeof(*units->rank));
     units->of_target = malloc(n * sizeof(*units->of_target));
     if (!units->of_core || !units->unit || !units->first || !units->isolate_for ||
-        !units->isolated || !units->packed || !units->near || !units->apart || !units->at ||
-        !units->from || !units->to || !units->order || !units->rank || !units->of_target) {
+        !units->isolated || !units->packed || !units->near || !units->kept || !units->apart ||
+        !units->at || !units->from || !units->to || !units->order || !units->rank ||
+        !units->of_target) {
         units_free(units);
         errno = ENOMEM;
         return -1;
@@ -70,8 +73,9 @@ static void units_merge(const struct packer *packer, struct units *units, size_t
     if (!units->isolate_for[a])
         units->isolate_for[a] = units->isolate_for[b];
     units->packed[a] = units->packed[a] && units->packed[b];
-    if (!units->near[a])
+    if (!units->near[a] || units->kept[b])
         units->near[a] = units->near[b];
+    units->kept[a] = units->kept[a] || units->kept[b];
     units->first[b] = NULL;
 }
 
@@ -101,6 +105,10 @@ static size_t unit_for(const struct packer *packer, struct units *units, struct 
         units->first[mine] = step;
     if (!units->near[mine] && step->near.holds)
         units->near[mine] = &step->near.cpus;
+    if (!cpus_empty(&step->body.begun)) {
+        units->near[mine] = &packer->world.topo->cpus;
+        units->kept[mine] = true;
+    }
     if (!units->isolate_for[mine] && isolation_wanted(step))
         units->isolate_for[mine] = step;
     return mine;
@@ -167,6 +175,7 @@ static int close_gaps(const struct packer *packer, struct units *units)
         units->isolate_for[n] = units->isolate_for[unit];
         units->packed[n] = units->packed[unit];
         units->near[n] = units->near[unit];
+        units->kept[n] = units->kept[unit];
         units->unit[n] = (struct di_unit){.miss_pmi = classify_rate(packer, units->first[n])};
         n++;
     }

@@ -20,6 +20,7 @@ struct units {
     bool *isolated;            /* [n] it is, where it goes */
     bool *packed;              /* [n] all its steps are for DIO-POWER to place */
     const struct cpus **near;  /* [n] its step has devices near these: near.h moves it; NULL */
+    bool *kept;                /* [n] its step has to stay where it began: near is all CPUs */
     bool *apart;               /* [n] each of its cores is a thread of its own (threads.h) */
     size_t n, cores;
     size_t total;      /* cores of all units */

@@ -362,7 +362,7 @@ void share_cores(const struct packer *packer, const struct pool *pool)
         {
             const struct claim *claim = claim_of(&s, i++);
 
-            if (step_movable(step))
+            if (step_may_move(step))
                 take_part(&s, step, claim);
         }
     }

@@ -57,6 +57,7 @@ static const struct json_field body_fields[] = {
     JSON_FIELD(struct enforce_step, "mems_home", mems_home, REQUIRED),
     JSON_FIELD(struct enforce_step, "stepd", stepd, OPTIONAL),
     JSON_FIELD(struct enforce_step, "stepd_started", stepd_started, OPTIONAL),
+    JSON_FIELD(struct enforce_step, "begun", begun, OPTIONAL),
     JSON_END,
 };
 static const struct json_field pid_item = {
@@ -88,6 +89,7 @@ static const struct json_field step_fields[] = {
     JSON_CHOICE(struct step, "released", released, OPTIONAL, step_released_name),
     JSON_FIELD(struct step, "away", enacted.away, OPTIONAL),
     JSON_FIELD(struct step, "unread", enacted.unread, OPTIONAL),
+    JSON_FIELD(struct step, "kept", enacted.kept, OPTIONAL),
     JSON_FIELD(struct step, "sliced", inside.sliced, OPTIONAL),
     JSON_FIELD(struct step, "slices_ms", inside.given_ms, OPTIONAL),
     JSON_FIELD(struct step, "shuffled", inside.shuffled, OPTIONAL),

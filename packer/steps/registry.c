@@ -410,6 +410,11 @@ bool step_movable(const struct step *step)
     return step->state == STEP_PLACED;
 }
 
+bool step_may_move(const struct step *step)
+{
+    return step_movable(step) && !step->enacted.kept;
+}
+
 bool step_may_use(const struct step *step, const struct cpus *nodes)
 {
     return cpus_empty(&step->memory.bound) || cpus_subset(nodes, &step->memory.bound);

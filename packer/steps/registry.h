@@ -275,6 +275,7 @@ struct step_enacted {
     uint64_t shared;        /* share.changes that its tasks have followed */
     uint64_t moves;         /* times it was moved */
     unsigned undone;        /* looks in a row that found its binding undone (bindings.h) */
+    bool kept;              /* it may begin elsewhere, and stays from then on (kept.h) */
     bool unread;            /* it is left only since nobody knows what it starts (ranks_care.h) */
     uint64_t ranks_heard;   /* ranks.heard that it has followed */
     char ranks_why[160];    /* why its ranks are not placed one by one; "": they are, or none is */
@@ -562,7 +563,8 @@ bool step_may_use(const struct step *step, const struct cpus *nodes);
 
 /* Is it a batch script or an interactive shell, of which no ranks are the tasks? */
 bool step_is_shell(const struct step *step);
-bool step_movable(const struct step *step); /* berth decides where it stands */
+bool step_movable(const struct step *step);  /* berth decides where it stands */
+bool step_may_move(const struct step *step); /* also while it runs */
 
 /* Returns how often the step was moved of late since it should be better elsewhere, and not to make
  * room: each move counts 1, and half as much after STEP_REST_S. */

@@ -190,6 +190,7 @@ static const struct json_field register_fields[] = {
     FIELD(register, asked, OPTIONAL),
     WORD(register, pin, OPTIONAL),
     FIELD(register, pin_by, OPTIONAL),
+    FIELD(register, pin_within, OPTIONAL),
     LONG(devices, WIRE_DEVICES_MAX),
     AMOUNT(register, began_s),
     JSON_NESTED(struct wire_register, "options", options, REQUIRED, options_fields),

@@ -223,6 +223,7 @@ struct wire_register {
     bool asked;             /* the user asked for the options; else they are the site's default */
     enum wire_pin pin;
     char pin_by[WIRE_PIN_MAX]; /* the variable, function or program that says so; "" */
+    bool pin_within; /* that binds its threads within the CPUs that the program has when it begins */
     const char *devices;       /* a list of them; "" none, or not known */
     struct wire_options
         options; /* mode off: a step of a pool job that did not opt in, its cores leave the pool */

@@ -212,6 +212,7 @@ static void describe(const struct day_berthd *berthd, const struct day_job *job,
     if (job->will == DAY_KEPT) {
         reg->pin = WIRE_PIN_ENVIRONMENT;
         snprintf(reg->pin_by, sizeof(reg->pin_by), "OMP_PROC_BIND");
+        reg->pin_within = true;
     }
     snprintf(reg->node, sizeof(reg->node), "day");
     snprintf(reg->shape, sizeof(reg->shape), "()");

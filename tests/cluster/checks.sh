@@ -133,6 +133,21 @@ slurm_cpus_of() {
     timeout 10 scontrol show job -d "$(job_of "$1")" | sed -n 's/.*CPU_IDs=\([0-9,-]*\).*/\1/p'
 }
 
+# launch NAME ARGUMENTS..: a step of any program, in the background; its output is in NAME.said.
+launch() {
+    local name=$1
+    shift
+    timeout $((60 * CLUSTER_PATIENCE)) srun -n1 -J "$name" "$@" >"$CLUSTER/out/$name.said" 2>&1 &
+    echo $! >"$CLUSTER/out/$name.client"
+    wait_for 20 known_job "$name" || fail "step $name did not start: $(cat "$CLUSTER/out/$name.said")"
+}
+
+# ended NAME: waits for it, and sets rc to its exit status.
+ended() {
+    rc=0
+    wait "$(cat "$CLUSTER/out/$1.client")" || rc=$?
+}
+
 # batch NAME [SBATCH ARGUMENTS..] <SCRIPT: submits; the script's output is in NAME.batch, its id in NAME.job.
 batch() {
     local name=$1 file=$CLUSTER/out/$1.sh

@@ -13,21 +13,6 @@ moving() {
     knows devil 20000
 }
 
-# launch NAME ARGUMENTS..: a step of any program, in the background; its output is in NAME.said.
-launch() {
-    local name=$1
-    shift
-    timeout $((60 * CLUSTER_PATIENCE)) srun -n1 -J "$name" "$@" >"$CLUSTER/out/$name.said" 2>&1 &
-    echo $! >"$CLUSTER/out/$name.client"
-    wait_for 20 known_job "$name" || fail "step $name did not start: $(cat "$CLUSTER/out/$name.said")"
-}
-
-# ended NAME: waits for it, and sets rc to its exit status.
-ended() {
-    rc=0
-    wait "$(cat "$CLUSTER/out/$1.client")" || rc=$?
-}
-
 # devil_came: one that may be moved begins beside `a`; Slurm puts it on CPU 1.
 devil_came() {
     launch devil --contention-aware=tag=devil turtle 60s

@@ -15,7 +15,7 @@ static const char *const request_seeds[] = {
     "--in=/.mtx\",\"account\":\"physics\",\"qos\":\"high\",\"partition\":\"long\",\"job_name\":\"a "
     "job\",\"cluster\":\"north\",\"nodes\":2,\"groups\":[10,4294967295],"
     "\"bound_by_hand\":false,\"user_omp_threads\":false,\"asked\":true,\"pin\":\"environment\","
-    "\"pin_by\":\"OMP_PLACES\",\"devices\":\"gpu:0,nic:1\","
+    "\"pin_by\":\"OMP_PLACES\",\"pin_within\":true,\"devices\":\"gpu:0,nic:1\","
     "\"options\":{\"mode\":\"auto\",\"isolate\":false,\"edp\":true,\"size\":false,\"require\":"
     "false,\"verbose\":true,"
     "\"policy\":\"di\",\"cores_min\":1,\"cores_max\":8,\"max_slowdown_pct\":12.5,\"size_loss_pct\":"

@@ -237,6 +237,31 @@ static int sim_pids(struct enforce *enforce, const struct enforce_step *step,
     return found && found->thread ? enforce_pids_add(list, found->thread) : 0;
 }
 
+/* The node that uses idle cores: a copy of its struct enforce is asked. */
+static const struct sim *with_idle;
+
+/* All jobs of the node: in each of them runs what nobody can look at. */
+static void sim_jobs(struct enforce *enforce, const char *node, slurm_visit_job *visit, void *arg)
+{
+    const struct sim *sim = with_idle;
+
+    (void)enforce, (void)node;
+    for (size_t i = 0; i < SIM_JOBS; i++) {
+        struct slurm_job job = {.job = sim->job[i].id, .unified = true, .dir = "/dev/null"};
+
+        if (sim->job[i].live)
+            visit(&job, &sim->job[i].cpus, arg);
+    }
+}
+
+void sim_use_idle(struct sim *sim)
+{
+    sim->f->conf.idle = sim->f->packer.world.conf.idle = CONF_IDLE_ON;
+    sim->f->conf.move = sim->f->packer.world.conf.move = CONF_MOVE_KNOWN;
+    sim->f->way.jobs = sim_jobs;
+    with_idle = sim;
+}
+
 struct sim *sim_open(const char *topology)
 {
     struct sim *sim = calloc(1, sizeof(*sim));

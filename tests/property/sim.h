@@ -62,6 +62,9 @@ void sim_threads_end(void);
 struct sim *sim_open(const char *topology);
 void sim_close(struct sim *sim);
 
+/* Steps may stand on cores that Slurm has given to nobody, and those that have to stay, stay. */
+void sim_use_idle(struct sim *sim);
+
 /* All CPUs of the machine, switched on or not. */
 void sim_all_cpus(const struct sim *sim, struct cpus *cpus);
 

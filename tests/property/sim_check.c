@@ -49,6 +49,10 @@ static void pool_of(const struct sim *sim, struct cpus *pool)
     const struct step *step;
 
     cpus_zero(pool);
+    if (sim->f->packer.world.conf.idle != CONF_IDLE_OFF) { /* others' cores are `apart` */
+        sim_all_cpus(sim, pool);
+        return;
+    }
     TAILQ_FOREACH(step, &sim->f->packer.steps->live, link)
     for (size_t i = 0; step_movable(step) && i < SIM_JOBS; i++)
         if (sim->job[i].live && sim->job[i].id == step->request.id.job)

@@ -87,6 +87,10 @@ static void options(struct sim *sim, struct wire_register *request)
     request->options.nodevice = sim_chance(sim, 10);
     request->devices = devices[sim_random(sim, 5)];
     request->pin = request->devices[0] ? WIRE_PIN_DEVICE : WIRE_PIN_NONE;
+    if (sim->f->packer.world.conf.idle != CONF_IDLE_OFF && sim_chance(sim, 30)) {
+        request->pin = WIRE_PIN_ENVIRONMENT;
+        request->pin_within = sim_chance(sim, 80);
+    }
 }
 
 /* Half of the registrations find that the packages' power is known. */
@@ -110,6 +114,7 @@ static void register_step(struct run *run, struct sim_step *step)
          wire_mode_name[request.options.mode], request.bound_by_hand ? ", by hand" : "",
          request.options.size ? ", size" : "", request.options.edp ? ", edp" : "");
     if (request.options.mode == WIRE_MODE_OFF && !marked(sim, step->id.job)) {
+        pipeline_claim(&sim->f->packer, step->id);
         free(request.task);
         return;
     }
@@ -406,6 +411,8 @@ static struct sim *open_node(struct run *run)
     const char *topology = topologies[run->episode % TOPOLOGIES];
     struct sim *sim = sim_open(topology);
 
+    if (run->episode / TOPOLOGIES % 2)
+        sim_use_idle(sim);
     if (strcmp(topology, FOURS_ON_TWO_NODES) == 0)
         fixture_machine(sim->f, 2, 4, saturates);
     fixture_timed(sim->f, "stream", 50000, 2e9);

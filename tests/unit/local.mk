@@ -125,6 +125,7 @@ unit_programs = \
 	tests/unit/enact/test_bindings \
 	tests/unit/enact/test_enact \
 	tests/unit/enact/test_idle \
+	tests/unit/enact/test_kept \
 	tests/unit/enact/test_memory_follow \
 	tests/unit/enact/test_offline \
 	tests/unit/enact/test_ranks_care \

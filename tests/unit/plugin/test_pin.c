@@ -64,6 +64,37 @@ static void test_environment(void **state)
     assert_int_equal(pin_of_environment(both).pin, WIRE_PIN_ENVIRONMENT);
 }
 
+/* What a run-time does within the CPUs of its process, and what names CPUs of the node. */
+static void test_within(void **state)
+{
+    static const struct {
+        const char *entry[3];
+        bool within;
+    } cases[] = {
+        {{"OMP_PROC_BIND=true"}, true},
+        {{"OMP_PROC_BIND=spread", "OMP_PLACES=cores(4)"}, true},
+        {{"OMP_PROC_BIND=close", "HOME=/x"}, true},
+        {{"KMP_AFFINITY=granularity=fine,compact"}, true},
+        {{"OMP_PROC_BIND=close", "OMP_PLACES={0},{2}"}, false},
+        {{"OMP_PLACES=0,2"}, false},
+        {{"OMP_PLACES=!{0}"}, false},
+        {{"KMP_AFFINITY=proclist=[0,2],explicit"}, false},
+        {{"OMP_PROC_BIND=true", "GOMP_CPU_AFFINITY=0-3"}, false},
+        {{"OMP_PROC_BIND=true", "I_MPI_PIN=on"}, false},
+        {{"OMP_PROC_BIND=true", "SLURM_MEM_BIND_TYPE=local"}, false},
+        {{"OMP_PROC_BIND=true", "CUDA_VISIBLE_DEVICES=0"}, false},
+        {{"OMP_PROC_BIND=false"}, false}, /* nothing is said */
+        {{"HOME=/x"}, false},
+        {{NULL}, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (pin_is_within((char *const *)cases[i].entry) != cases[i].within)
+            fail_msg("%s", cases[i].entry[0] ? cases[i].entry[0] : "nothing");
+    assert_false(pin_is_within(NULL));
+}
+
 /* ---- programs ---- */
 
 static char folder[PATH_MAX];
@@ -476,6 +507,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_within),
         cmocka_unit_test(test_executables),
         cmocka_unit_test(test_scripts),
         cmocka_unit_test(test_what_cannot_be_read),

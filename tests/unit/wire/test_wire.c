@@ -58,6 +58,7 @@ static struct wire_register full_register(struct wire_task *task, size_t ntasks)
                                 .asked = true,
                                 .pin = WIRE_PIN_ENVIRONMENT,
                                 .pin_by = "OMP_PROC_BIND",
+                                .pin_within = true,
                                 .ntasks = ntasks,
                                 .task = task};
 
@@ -150,6 +151,7 @@ static void assert_same_register(const struct wire_register *a, const struct wir
     assert_int_equal(a->asked, b->asked);
     assert_int_equal(a->pin, b->pin);
     assert_string_equal(a->pin_by, b->pin_by);
+    assert_int_equal(a->pin_within, b->pin_within);
     assert_same_options(&a->options, &b->options);
     assert_int_equal(a->ntasks, b->ntasks);
     for (size_t i = 0; i < a->ntasks; i++) {

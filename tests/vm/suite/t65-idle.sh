@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Cores that Slurm has given to nobody: a step may stand there, and has left before anybody has them.
 
-# idle CHOICE: berthd runs with it.
+# idle CHOICE [KEY=VALUE..]: berthd runs with it.
 idle() {
     daemon_stop berthd
-    berthd_conf "idle=$1"
+    berthd_conf "idle=$1" "${@:2}"
     berthd_start
 }
 
@@ -124,4 +124,62 @@ t65_a_restart_and_a_stop() {
 
 both() {
     echo "$(cpus_of m1) $(cpus_of m2)"
+}
+
+# late_team NAME: an OpenMP program whose environment binds its threads, beside one that is memory-bound; its team is made later. It begins on
+# the idle package.
+late_team() {
+    [ -x "$BUILD/tests/cluster/lateteam" ] || skip "no gcc"
+    idle on move=known
+    knows memory 20000
+    launch m1 -c"$HALF" --contention-aware=tag=memory,pack "$BUILD/tests/fixtures/programs/devil" 64 600s
+    sleep 5 # it is seen to work
+    rm -f "$CLUSTER/out/now"
+    OMP_PROC_BIND=true OMP_PLACES=threads launch "$1" -c1 --contention-aware=tag=memory "$BUILD/tests/cluster/lateteam" "$CLUSTER/out/now"
+    same "Slurm's package of both" "$(packages "$(slurm_cpus_of m1),$(slurm_cpus_of "$1")")" "0 "
+    same "the package of $1" "$(packages "$(explained "$1" .place.cpus)")" "1 "
+    same "idle cores, as explain says" "$(explained "$1" .place.idle)" "$(explained "$1" .place.cpus)"
+    has "$(explained "$1" .enforce.reason)" "stays where it began: its threads bind themselves (OMP_PROC_BIND is set)"
+}
+
+# team NAME: now it makes its team, whose threads it binds to CPUs that it has had since it began; it ends well.
+team() {
+    touch "$CLUSTER/out/now"
+    ended "$1"
+    same "exit status of $1" "$rc" 0
+    has "$(cat "$CLUSTER/out/$1.said")" "2 worked"
+    timeout 10 scancel "$(job_of m1)"
+    ended m1
+    rm -f "$CLUSTER/out/m1".* "$CLUSTER/out/$1".*
+}
+
+t65_who_binds_his_threads_begins_on_idle_cores() {
+    late_team b
+    team b
+    soon "marker" "not marked" marked
+}
+
+# A stranger gets all other cores: it has left them before that one runs, and does not fail for it.
+t65_who_has_begun_there_makes_room() {
+    late_team b
+    start s1 -c$((2 * CORES - HALF - 1))
+    same "b" "$(explained b .place.cpus)" "$(slurm_cpus_of b)"
+    disjoint "$(kernel_has b)" "$(cpus_of s1)" || fail "b may run on $(kernel_has b), s1 has $(cpus_of s1)"
+    same "state" "$(explained b .state)" placed
+    team b
+    stop s1
+}
+
+# A berthd that stops takes it home, and does not make it fail; nor does one that is killed.
+t65_who_has_begun_there_bears_a_stop_and_a_kill() {
+    late_team b
+    daemon_stop berthd
+    team b
+    berthd_start
+    late_team b
+    daemon_stop berthd KILL
+    berthd_start
+    same "the package" "$(packages "$(explained b .place.cpus)")" "1 "
+    same "state" "$(explained b .state)" placed
+    team b
 }
