@@ -8,6 +8,7 @@ spank_berth_la_SOURCES = \
 	plugin/client.c plugin/client.h \
 	plugin/devices.c plugin/devices.h \
 	plugin/dispatch.c \
+	plugin/evict.c plugin/evict.h \
 	plugin/job_items.c plugin/job_items.h \
 	plugin/note.c plugin/note.h \
 	plugin/options.c plugin/options.h \

@@ -2,6 +2,9 @@
 /* step - see step.h */
 #include "step.h"
 
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +15,7 @@
 #include <unistd.h>
 
 #include "client.h"
+#include "evict.h"
 #include "job_items.h"
 #include "note.h"
 #include "preload.h"
@@ -85,12 +89,18 @@ void step_open(struct step *step, int argc, char **argv)
 }
 
 /* Is there a file of that name in the folder of the pool? */
-static bool is_marked(const struct options_site *site, const char *name)
+static void mark_path(const struct options_site *site, const char *name, char path[PATH_MAX])
 {
-    char path[sizeof(site->socket) + 64];
     int dir = (int)(strrchr(site->socket, '/') - site->socket);
 
-    snprintf(path, sizeof(path), "%.*s/%s/%s", dir, site->socket, WIRE_POOL_DIR, name);
+    snprintf(path, PATH_MAX, "%.*s/%s/%s", dir, site->socket, WIRE_POOL_DIR, name);
+}
+
+static bool is_marked(const struct options_site *site, const char *name)
+{
+    char path[PATH_MAX];
+
+    mark_path(site, name, path);
     return access(path, F_OK) == 0;
 }
 
@@ -200,6 +210,28 @@ static void step_keep(struct step *step, const struct wire_answer *answer)
                    name, step->reg.node, refused);
 }
 
+/* berthd has not answered: whoever stands on the tasks' cores is sent home (evict.h). */
+static void step_evict(const struct step *step)
+{
+    struct cpus own = {0}, cpus;
+    char path[PATH_MAX];
+    size_t sent;
+
+    for (size_t i = 0; i < step->ntasks; i++)
+        if (step->task[i].pid > 0 &&
+            sched_getaffinity(step->task[i].pid, sizeof(cpus.word), (cpu_set_t *)cpus.word) == 0)
+            cpus_or(&own, &cpus);
+    mark_path(&step->site, WIRE_IDLE_MARK, path);
+    sent = evict_from(&own, path);
+    if (sent == 0)
+        return;
+    mark_path(&step->site, WIRE_SENT_MARK, path);
+    close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    slurm_info("berth: berthd does not answer: %zu threads of other steps were sent home from "
+               "the CPUs of step %u.%u",
+               sent, step->reg.id.job, step->reg.id.step);
+}
+
 /* Ask berthd, once, when all tasks are there. */
 static void step_ask(struct step *step)
 {
@@ -213,6 +245,8 @@ static void step_ask(struct step *step)
     result = step_register(step, &answer, &err);
     step->known = result == CLIENT_ANSWERED && answer.ok;
     step->end_deadline_ms = result == CLIENT_ANSWERED ? END_DEADLINE_MS : step->site.deadline_ms;
+    if (result != CLIENT_ANSWERED)
+        step_evict(step);
     if (result != CLIENT_ANSWERED)
         step_say_unplaced(step, err.text);
     else if (!answer.ok)
@@ -233,10 +267,12 @@ static void step_claim(const struct step *step)
     struct berth_error err;
 
     if (client_ask(step->site.socket, step->site.deadline_ms, &request, &answer, &err) ==
-        CLIENT_ANSWERED)
+        CLIENT_ANSWERED) {
         wire_answer_clear(&answer);
-    else
-        slurm_verbose("berth: its cores not asked for: %s", err.text);
+        return;
+    }
+    slurm_verbose("berth: its cores not asked for: %s", err.text);
+    step_evict(step);
 }
 
 /* Are the pids of all tasks known? */

@@ -11,6 +11,7 @@
 #include "packer/enact/bindings_impl.h"
 #include "packer/enact/care.h"
 #include "packer/steps/journal.h"
+#include "packer/steps/pool_marker.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/stand.h"
 #include "packer/steps/together.h"
@@ -24,6 +25,7 @@ static const char too_many[] = "its ranks have more threads than are looked at";
 struct reading {
     const struct packer *packer;
     const struct enforce_step *body;
+    bool sent;          /* who has all of the step's home was sent there by the plugin */
     bool sets;          /* threads that are bound to nothing get what they had */
     bool shuffled;      /* parts of where it stands are berth's own doing (inside/shuffle.c) */
     struct cpus bounds; /* where it stands */
@@ -166,6 +168,16 @@ static void bring_on(struct reading *reading, pid_t tid, const struct cpus *now)
         log_debug("%s", err.text);
 }
 
+/* One that the plugin has sent home, while berthd did not answer (plugin/evict.h), is none that its
+ * program has bound. */
+static void call_back(const struct reading *reading, pid_t tid, const struct cpus *stand)
+{
+    struct berth_error err;
+
+    if (reading->sets && enforce_set_thread(tid, stand, &err) < 0)
+        log_debug("%s", err.text);
+}
+
 /* A launcher's thread that has others than the step's home gets that: it is where the launcher
  * looks which CPUs it may give. Who has fewer is a rank that nobody has seen yet. */
 static void keep_home(struct reading *reading, pid_t tid, const struct cpus *now)
@@ -195,7 +207,9 @@ static void visit(pid_t tid, long task, const struct cpus *now, void *arg)
     }
     if (cpus_equal(now, stand))
         return;
-    if (cpus_subset(now, &reading->bounds)) {
+    if (reading->sent && cpus_equal(now, &reading->body->step_home)) {
+        call_back(reading, tid, stand);
+    } else if (cpus_subset(now, &reading->bounds)) {
         note_binding(reading, tid, now, NULL);
     } else if (cpus_subset(now, &reading->body->begun)) {
         bring_on(reading, tid, now);
@@ -267,6 +281,7 @@ bool bindings_read(const struct packer *packer, struct step *step)
         rewritten(packer, step))
         return true;
     reading_begin(&reading, packer, step);
+    reading.sent = pool_marker_sent(packer, false);
     rc = enforce_each_mask(packer->world.enforce, &step->body, BINDINGS_THREADS, visit, &reading);
     if (rc == 1 && step->body.ranks) {
         enforce_masks_free(&reading.masks);
@@ -351,13 +366,14 @@ static bool narrow(const struct packer *packer, struct step *step)
 }
 
 /* The same of a step that is looked at. */
-static bool look(const struct packer *packer, struct step *step)
+static bool look(const struct packer *packer, struct step *step, bool sent)
 {
     struct reading reading;
     int rc;
 
     reading_begin(&reading, packer, step);
     reading.sets = true;
+    reading.sent = sent;
     rc = enforce_each_mask(packer->world.enforce, &step->body, BINDINGS_THREADS, visit, &reading);
     if (rc != 0 || reading.no_memory || (reading.astray && rewritten(packer, step))) {
         enforce_masks_free(&reading.masks);
@@ -378,14 +394,15 @@ bool bindings_turn(const struct packer *packer)
     double window_s = (double)packer->world.conf.window_ms / 1000, now_s = clock_s();
     struct bindings *bindings = packer->state->bindings;
     struct step *step;
-    bool left = false;
+    bool left = false, sent;
 
     if (now_s < bindings->due_s)
         return false;
+    sent = pool_marker_sent(packer, true);
     bindings->due_s = together_next(packer, now_s - window_s / 2, window_s);
     TAILQ_FOREACH(step, &packer->steps->live, link)
     if (is_watched(packer, step) && !on_their_way(packer, step))
-        left = look(packer, step) || left;
+        left = look(packer, step, sent) || left;
     return left;
 }
 

@@ -27,8 +27,10 @@ static long changed(const struct packer *packer, struct pool *next, const struct
 {
     long failed = enact_change(packer, next, fresh, flags, err);
 
-    if (packer->world.conf.idle != CONF_IDLE_OFF)
+    if (packer->world.conf.idle != CONF_IDLE_OFF) {
         place_note_idle(packer);
+        pool_marker_guests(packer);
+    }
     if (failed >= 0 && must_predict(packer, fresh))
         place_predict(packer);
     return failed;

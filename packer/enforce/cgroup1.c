@@ -557,6 +557,12 @@ static int cgroup1_left(struct enforce *enforce, const struct enforce_step *step
     return remove_own(enforce, own, err);
 }
 
+static void cgroup1_folder(const struct enforce *enforce, const struct enforce_step *step,
+                           char *dir)
+{
+    own_dir(enforce, step->id, dir);
+}
+
 static int cgroup1_restore(struct enforce *enforce, const struct enforce_step *step,
                            struct berth_error *err)
 {
@@ -657,6 +663,7 @@ const struct enforce_way enforce_cgroup1 = {.name = "cgroup1",
                                             .locate = cgroup1_locate,
                                             .apply = cgroup1_apply,
                                             .restore = cgroup1_restore,
+                                            .folder = cgroup1_folder,
                                             .stands = cgroup1_stands,
                                             .gather = cgroup1_gather,
                                             .gone = cgroup1_gone,

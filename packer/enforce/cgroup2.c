@@ -390,6 +390,12 @@ static bool cgroup2_gone(struct enforce *enforce, const struct enforce_step *ste
     return !rootfs_exists(enforce->root, user);
 }
 
+static void cgroup2_folder(const struct enforce *enforce, const struct enforce_step *step,
+                           char *dir)
+{
+    step_dir(enforce, step, "/user", dir);
+}
+
 static int cgroup2_restore(struct enforce *enforce, const struct enforce_step *step,
                            struct berth_error *err)
 {
@@ -418,6 +424,7 @@ const struct enforce_way enforce_cgroup2 = {.name = "cgroup2",
                                             .locate = cgroup2_locate,
                                             .apply = cgroup2_apply,
                                             .restore = cgroup2_restore,
+                                            .folder = cgroup2_folder,
                                             .give_back = leaf_mark_undo,
                                             .stands = cgroup2_stands,
                                             .gone = cgroup2_gone,

@@ -116,6 +116,11 @@ struct enforce_way {
     void (*job_list)(const struct enforce *enforce, const struct enforce_step *step,
                      char path[CGROUP_DIR_MAX]);
 
+    /* The folder in or below which the processes of a step are that stands on cores which are not
+     * its job's. NULL: nobody can tell. */
+    void (*folder)(const struct enforce *enforce, const struct enforce_step *step,
+                   char dir[CGROUP_DIR_MAX]);
+
     /* What enforce_settle() asks a way; NULL: nothing is to be done or seen.
      * stands: do the step's cgroups have the CPUs of where it shall stand? 0, or -1 and err.
      * gather: where those of berth's own cgroup shall go, "": they stay.

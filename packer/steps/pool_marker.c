@@ -9,9 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <xxhash.h>
+
 #include "packer/base/file.h"
 #include "packer/steps/run_folder.h"
 #include "packer/steps/stage.h"
+#include "packer/wire/wire_guest.h"
 
 /* Does the job keep its marker: has it a live step that opted in? */
 static bool opted_in(const struct packer *packer, uint32_t job)
@@ -65,6 +68,67 @@ void pool_marker_idle(const struct packer *packer, bool idle)
 {
     if (packer->state->idle.marked != idle)
         packer->state->idle.marked = mark_name(packer, WIRE_IDLE_MARK, idle);
+}
+
+/* Adds the step's line to the text. */
+static void add_guest(const struct packer *packer, const struct step *step, FILE *text)
+{
+    struct enforce *enforce = packer->world.enforce;
+    char line[WIRE_GUEST_LINE_MAX];
+    struct wire_guest guest = {.on = step->place.idle, .home = step->body.step_home};
+
+    _Static_assert(sizeof(guest.dir) >= CGROUP_DIR_MAX, "a folder's path has its place");
+    enforce->way->folder(enforce, &step->body, guest.dir);
+    wire_guest_write(&guest, line);
+    fputs(line, text);
+}
+
+/* Returns the lines of all that stand on cores of nobody, for the caller to free; NULL: out of
+ * memory. */
+static char *guests_of(const struct packer *packer)
+{
+    size_t size;
+    char *lines = NULL;
+    FILE *text = open_memstream(&lines, &size);
+    const struct step *step;
+
+    if (!text)
+        return NULL;
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    if (step_movable(step) && !cpus_empty(&step->place.idle))
+        add_guest(packer, step, text);
+    if (fclose(text) == 0)
+        return lines;
+    free(lines);
+    return NULL;
+}
+
+void pool_marker_guests(const struct packer *packer)
+{
+    struct idle_cores *idle = &packer->state->idle;
+    char *lines, dir[PATH_MAX], path[PATH_MAX + 32];
+    uint64_t said;
+
+    if (!idle->marked || !packer->world.enforce->way->folder)
+        return;
+    lines = guests_of(packer);
+    said = lines ? XXH3_64bits(lines, strlen(lines)) : 0;
+    run_folder(packer, WIRE_POOL_DIR, dir);
+    snprintf(path, sizeof(path), "%s/%s", dir, WIRE_IDLE_MARK);
+    if (lines && said != idle->guests && file_replace(path, 0600, 0, lines, strlen(lines)) == 0)
+        idle->guests = said;
+    free(lines);
+}
+
+bool pool_marker_sent(const struct packer *packer, bool forget)
+{
+    char dir[PATH_MAX], path[PATH_MAX + 32];
+
+    if (packer->world.conf.idle == CONF_IDLE_OFF)
+        return false;
+    run_folder(packer, WIRE_POOL_DIR, dir);
+    snprintf(path, sizeof(path), "%s/%s", dir, WIRE_SENT_MARK);
+    return (forget ? unlink(path) : access(path, F_OK)) == 0;
 }
 
 struct unwatch {

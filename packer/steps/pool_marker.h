@@ -18,6 +18,13 @@ void pool_marker_watch(const struct packer *packer, uint32_t job, bool watch);
  * packer->state-> idle.marked says whether it is. */
 void pool_marker_idle(const struct packer *packer, bool idle);
 
+/* Has the marker say who stands on cores of nobody (wire_guest.h), for those who start while
+ * berthd does not answer. */
+void pool_marker_guests(const struct packer *packer);
+
+/* Says whether the plugin has sent some of them home since that was forgotten. */
+bool pool_marker_sent(const struct packer *packer, bool forget);
+
 /* Removes the markers of that kind whose jobs are not `wanted` any more. */
 void pool_marker_unwatch(const struct packer *packer,
                          bool (*wanted)(const struct packer *packer, uint32_t job));

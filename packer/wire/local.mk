@@ -5,6 +5,7 @@ libwire_la_SOURCES += \
 	packer/wire/wire_client.c packer/wire/wire_client.h \
 	packer/wire/wire_env.c packer/wire/wire_env.h \
 	packer/wire/wire_go.c \
+	packer/wire/wire_guest.c packer/wire/wire_guest.h \
 	packer/wire/wire_identity.c packer/wire/wire_identity.h \
 	packer/wire/wire_libraries.c \
 	packer/wire/wire_names.c \

@@ -30,6 +30,7 @@
 #define WIRE_MISSED_MAX (1u << 20) /* bytes of it */
 #define WIRE_WATCH_SUFFIX ".end"   /* of such a file: berthd wants to hear of the job's end */
 #define WIRE_IDLE_MARK "idle"      /* in that folder: steps may stand on cores of nobody */
+#define WIRE_SENT_MARK "sent"      /* the plugin has sent some of them home */
 #define WIRE_STEP_BATCH 0xfffffffbu
 #define WIRE_STEP_EXTERN 0xfffffffcu
 #define WIRE_STEP_INTERACTIVE 0xfffffffau

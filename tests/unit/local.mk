@@ -246,6 +246,7 @@ unit_programs = \
 	tests/unit/plugin/test_options \
 	tests/unit/plugin/test_preload \
 	tests/unit/plugin/test_devices \
+	tests/unit/plugin/test_evict \
 	tests/unit/plugin/test_pin \
 	tests/unit/plugin/test_program \
 	tests/unit/probe/test_child \
@@ -338,6 +339,7 @@ unit_programs = \
 	tests/unit/trace/test_reuse \
 	tests/unit/wire/test_wire \
 	tests/unit/wire/test_wire_client \
+	tests/unit/wire/test_wire_guest \
 	tests/unit/wire/test_wire_names \
 	tests/unit/wire/test_wire_program \
 	tests/unit/wire/test_wire_shape
@@ -415,6 +417,7 @@ tests_unit_runtime_test_nodes_LDADD = $(CMOCKA_LIBS) -lpthread
 tests_unit_plugin_test_preload_SOURCES = tests/unit/plugin/test_preload.c plugin/preload.c
 tests_unit_plugin_test_preload_CPPFLAGS = $(AM_CPPFLAGS) $(SLURM_CFLAGS)
 tests_unit_plugin_test_devices_SOURCES = tests/unit/plugin/test_devices.c plugin/devices.c
+tests_unit_plugin_test_evict_SOURCES = tests/unit/plugin/test_evict.c plugin/evict.c
 tests_unit_plugin_test_pin_SOURCES = tests/unit/plugin/test_pin.c plugin/pin.c plugin/pin_program.c plugin/pin_python.c plugin/pin_script.c
 tests_unit_plugin_test_program_SOURCES = tests/unit/plugin/test_program.c plugin/pin.c plugin/pin_program.c plugin/pin_python.c plugin/pin_script.c \
 	plugin/program.c

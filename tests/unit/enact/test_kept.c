@@ -27,6 +27,12 @@ static int locate_confined(struct enforce *enforce, const char *node, struct enf
     return locate(enforce, node, step, err);
 }
 
+static void folder_of(const struct enforce *enforce, const struct enforce_step *step, char *dir)
+{
+    (void)enforce;
+    sprintf(dir, "/cgroup/%u.%u", step->id.job, step->id.step);
+}
+
 static int open_idle(void **state)
 {
     struct fixture *f;
@@ -35,6 +41,7 @@ static int open_idle(void **state)
     f = *state;
     locate = f->way.locate;
     f->way.locate = locate_confined;
+    f->way.folder = folder_of;
     f->packer.world.conf.idle = CONF_IDLE_ON;
     f->packer.world.conf.move = CONF_MOVE_KNOWN;
     f->packer.world.conf.policy = WIRE_POLICY_CONTEND;
@@ -164,6 +171,33 @@ static struct step *begin_elsewhere(struct fixture *f, pid_t pid)
     return step;
 }
 
+/* Does the marker say these lines? */
+static void assert_marked(const struct fixture *f, const char *lines)
+{
+    char path[128], text[256] = "";
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/pool/idle", f->dir);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(text, lines);
+}
+
+/* Who stands on idle cores is in the marker, for those who start while berthd does not answer. */
+static void test_the_marker_says_who(void **state)
+{
+    struct fixture *f = *state;
+
+    begin_elsewhere(f, 0);
+    assert_marked(f, "2 1 /cgroup/2.0\n");
+    fixture_run(f, 3, "6", "memory");
+    assert_marked(f, "2 1 /cgroup/2.0\n");
+    fixture_end(f, 2, 0);
+    assert_marked(f, "");
+}
+
 /* Somebody who asked for nothing gets the core: it goes on, and may bind its threads to where it
  * began as before. It is not left alone: its next look is due. */
 static void test_makes_room(void **state)
@@ -269,6 +303,7 @@ int main(void)
         CASE(test_begins_elsewhere_and_stays),
         CASE(test_begins_elsewhere_by_rule),
         CASE(test_begins_at_home),
+        CASE(test_the_marker_says_who),
         CASE(test_makes_room),
         CASE(test_newcomer_begins_elsewhere),
         CASE(test_restart_and_stop),

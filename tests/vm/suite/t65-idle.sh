@@ -103,13 +103,36 @@ alone_now() {
     disjoint "$(cpus_of "$1")" "$(cpus_of m1),$(cpus_of m2)" && echo apart || echo "$(cpus_of "$1") of $(both)"
 }
 
+# A berthd that hangs does not make room: the plugin does.
+t65_a_berthd_that_hangs() {
+    idle on
+    two_of_a_kind
+    soon "packages of both" "0 1 " packages_of m1 m2
+    kill -STOP "$(daemon_pid berthd)"
+    half s1
+    same "threads of $(moved) beside s1" "$(apart_now s1)" apart
+    kill -CONT "$(daemon_pid berthd)"
+    soon "s1 alone" apart alone_now s1
+    stop s1 m1 m2
+}
+
+# Where the kernel lets the tasks of m1 and m2 run, whatever they say themselves.
+apart_now() {
+    local name
+    for name in m1 m2; do
+        disjoint "$(cpus_of "$1")" "$(sed -n 's/^Cpus_allowed_list:\t//p' "/proc/$(cat "$CLUSTER/out/$name.0.pid")/status")" || echo "$name beside"
+    done
+    echo apart
+}
+
 # A killed berthd finds them; a stopped one takes all home; and without it they stay there.
 t65_a_restart_and_a_stop() {
     idle on
     two_of_a_kind
     soon "packages of both" "0 1 " packages_of m1 m2
     daemon_stop berthd KILL
-    half s1 # nobody can make room for it now
+    half s1 # the plugin makes room for it
+    same "threads beside s1" "$(apart_now s1)" apart
     berthd_start
     soon "m1 and m2" "$(slurm_cpus_of m1) $(slurm_cpus_of m2)" both
     stop s1
