@@ -13,31 +13,33 @@
 #include "packer/steps/rest.h"
 #include "packer/steps/strangers.h"
 
-/* Returns the names of the live steps, which the caller frees; NULL for want of memory. */
-static struct wire_step_id *list_live(const struct packer *packer)
+/* Returns the names of the live steps, or of those only that began elsewhere and have to stay, *n
+ * of them, which the caller frees; NULL for want of memory. */
+static struct wire_step_id *list_live(const struct packer *packer, bool kept_only, size_t *n)
 {
     struct wire_step_id *known = calloc(packer->steps->nlive + 1, sizeof(*known));
     const struct step *step;
-    size_t n = 0;
 
+    *n = 0;
     if (known)
-        TAILQ_FOREACH(step, &packer->steps->live, link) known[n++] = step->request.id;
+        TAILQ_FOREACH(step, &packer->steps->live, link)
+    if (!kept_only || !cpus_empty(&step->body.begun))
+        known[(*n)++] = step->request.id;
     return known;
 }
 
 void sweep_unknown(const struct packer *packer)
 {
-    struct wire_step_id *known = list_live(packer);
+    size_t given = 0, n;
+    struct wire_step_id *known = list_live(packer, false, &n);
     struct berth_error err = {""};
     const struct step *step;
     struct slurm_job job;
-    size_t given = 0;
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
     slurm_job_of(packer->world.enforce, &step->body, &job); /* so that it knows their folders */
     if (known && packer->world.enforce->way->give_back)
-        given = packer->world.enforce->way->give_back(packer->world.enforce, known,
-                                                      packer->steps->nlive, &err);
+        given = packer->world.enforce->way->give_back(packer->world.enforce, known, n, &err);
     if (given)
         log_warn("%zu steps that are not in the journal have the CPUs back that Slurm gave them",
                  given);
@@ -48,8 +50,8 @@ void sweep_unknown(const struct packer *packer)
 
 void sweep_folders(const struct packer *packer, bool keep_live)
 {
-    struct wire_step_id *known = list_live(packer);
-    size_t n = keep_live ? packer->steps->nlive : 0;
+    size_t n;
+    struct wire_step_id *known = list_live(packer, !keep_live, &n);
     struct berth_error err;
 
     if (!known)
@@ -57,7 +59,7 @@ void sweep_folders(const struct packer *packer, bool keep_live)
     if (packer->world.enforce->way->clean &&
         packer->world.enforce->way->clean(packer->world.enforce, known, n, &err) < 0)
         log_warn("%s", err.text);
-    counters_sweep(packer->state->counters, known, n);
+    counters_sweep(packer->state->counters, known, keep_live ? n : 0);
     free(known);
 }
 

@@ -14,7 +14,8 @@ void sweep_steps(const struct packer *packer, double patience_s);
  * them. */
 void sweep_unknown(const struct packer *packer);
 
-/* Removes berth's cgroups, but for those of live steps if `keep_live`. */
+/* Removes berth's cgroups, but for those of live steps if `keep_live`; else for those of steps that
+ * began elsewhere and have to stay (kept.h). */
 void sweep_folders(const struct packer *packer, bool keep_live);
 
 #endif

@@ -6,7 +6,6 @@
 #include "packer/enact/as_if.h"
 #include "packer/enact/care.h"
 #include "packer/enact/enact.h"
-#include "packer/enact/kept.h"
 #include "packer/enact/rearrange.h"
 #include "packer/place/place.h"
 #include "packer/steps/journal.h"
@@ -27,6 +26,25 @@ static void keep_off(const struct packer *packer, struct step *step, const char 
         journal_note(packer, step);
 }
 
+/* A step that has to stay has its place, and its tasks do not run yet. One that begins at home is
+ * left alone like any other that has to stay. */
+static void begin_kept(const struct packer *packer, struct step *step)
+{
+    char why[CARE_WHY_MAX];
+    const char *stays = care_stays(packer, step, why);
+
+    if (enforce_at_home(&step->body)) {
+        step->enacted.kept = false;
+        care_leave(packer, step, stays ? stays : "it has to stay");
+        step->enacted.away = false;
+    } else {
+        enforce_union(&step->body, ENFORCE_PLACE, &step->body.begun);
+        snprintf(step->enacted.reason, sizeof(step->enacted.reason), "stays where it began: %.300s",
+                 stays ? stays : "it has to");
+    }
+    journal_note(packer, step);
+}
+
 /* Finds all steps their places, now that there is one more. Also describes where the step now
  * stands, in any case. */
 static void arrange(const struct packer *packer, struct step *step)
@@ -37,10 +55,8 @@ static void arrange(const struct packer *packer, struct step *step)
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
         keep_off(packer, step, err.text);
     }
-    if (step->enacted.kept && step_movable(step)) {
-        kept_begins(packer, step);
-        journal_note(packer, step);
-    }
+    if (step->enacted.kept && step_movable(step))
+        begin_kept(packer, step);
     place_describe(packer, packer->pool, step);
     if (step->state == STEP_OBSERVED)
         as_if_place(packer, step); /* decides, and only records it */

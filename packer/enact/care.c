@@ -127,9 +127,7 @@ void care_begin(const struct packer *packer, struct step *step)
 
     step->enacted.verified = packer->world.enforce->way->touches; /* where Slurm put it */
     step->enacted.kept = leave == why && kept_can(packer, step);
-    if (step->enacted.kept) {
-        step_go(step, STEP_PLACED);
-    } else if (leave) {
+    if (leave && !step->enacted.kept) {
         snprintf(reason, sizeof(reason), "left alone: %s", leave);
         step_leave(packer, step, STEP_LEFT, reason);
         step->enacted.left_for = left;

@@ -2,9 +2,6 @@
 /* kept - see kept.h */
 #include "packer/enact/kept.h"
 
-#include <stdio.h>
-
-#include "packer/enact/care.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stand.h"
 
@@ -31,20 +28,4 @@ bool kept_can(const struct packer *packer, const struct step *step)
            step->profile.bound_at == 0 && !(request->devices && request->devices[0]) &&
            !step->late && !step->released && !step_is_shell(step) && !program_asks(request) &&
            !stand_unfit(packer, &step->body) && has_job_alone(packer, step);
-}
-
-void kept_begins(const struct packer *packer, struct step *step)
-{
-    char why[CARE_WHY_MAX];
-    const char *stays = care_stays(packer, step, why);
-
-    if (enforce_at_home(&step->body)) {
-        step->enacted.kept = false;
-        care_leave(packer, step, stays ? stays : "it has to stay");
-        step->enacted.away = false;
-        return;
-    }
-    enforce_union(&step->body, ENFORCE_PLACE, &step->body.begun);
-    snprintf(step->enacted.reason, sizeof(step->enacted.reason), "stays where it began: %.300s",
-             stays ? stays : "it has to");
 }

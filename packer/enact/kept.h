@@ -19,8 +19,4 @@
 /* May the new step begin elsewhere, though it has to stay from then on? */
 bool kept_can(const struct packer *packer, const struct step *step);
 
-/* It has its place, and its tasks do not run yet. One that begins at home is left alone like any
- * other that has to stay. */
-void kept_begins(const struct packer *packer, struct step *step);
-
 #endif
