@@ -168,13 +168,19 @@ static void bring_on(struct reading *reading, pid_t tid, const struct cpus *now)
         log_debug("%s", err.text);
 }
 
-/* One that the plugin has sent home, while berthd did not answer (plugin/evict.h), is none that its
- * program has bound. */
-static void call_back(const struct reading *reading, pid_t tid, const struct cpus *stand)
+/* One that the plugin has sent home, while berthd did not answer (plugin/evict.h), was not bound
+ * there by its program: it gets what it had. */
+static void call_back(struct reading *reading, pid_t tid, const struct cpus *stand)
 {
+    const struct enforce_mask *mask = enforce_masks_of(&reading->body->masks, tid);
+    const struct cpus *had = stand;
     struct berth_error err;
 
-    if (reading->sets && enforce_set_thread(tid, stand, &err) < 0)
+    if (mask && process_is(&reading->packer->world.root, tid, mask->started)) {
+        note_binding(reading, tid, &mask->cpus, &mask->home);
+        had = &mask->cpus;
+    }
+    if (reading->sets && enforce_set_thread(tid, had, &err) < 0)
         log_debug("%s", err.text);
 }
 

@@ -295,6 +295,35 @@ static void test_binds_to_where_it_began(void **state)
     fixture_teardown(state);
 }
 
+/* A thread that the plugin has sent home while berthd did not answer is not one that its program
+ * has bound there. (On paper, as above: it stands on CPU 2, and its home is CPU 0.) */
+static void test_sent_home_by_the_plugin(void **state)
+{
+    pid_t pid = start_bound("0"); /* before the journal is locked */
+    struct wire_register request;
+    struct fixture *f;
+    struct step *step;
+    char path[128];
+
+    open_idle(state);
+    f = *state;
+    request = fixture_request(1, 0, "0", "0", 1, NULL);
+    request.task[0].pid = pid;
+    step = fixture_start(f, request);
+    fixture_exchange(f, 0, 2);
+    assert_cpus(&step->body.task[0].cpus, "2");
+    snprintf(path, sizeof(path), "%s/pool/sent", f->dir);
+    fclose(fopen(path, "w"));
+    assert_true(bindings_read(&f->packer, step));
+    assert_int_equal(step->body.masks.n, 0);
+    assert_int_equal(unlink(path), 0);
+    assert_false(bindings_read(&f->packer, step)); /* its program has, and is respected */
+    assert_int_equal(step->state, STEP_LEFT);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    fixture_teardown(state);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, open_idle, fixture_teardown)
 
 int main(void)
@@ -308,6 +337,7 @@ int main(void)
         CASE(test_newcomer_begins_elsewhere),
         CASE(test_restart_and_stop),
         cmocka_unit_test(test_binds_to_where_it_began),
+        cmocka_unit_test(test_sent_home_by_the_plugin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
