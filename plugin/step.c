@@ -88,7 +88,7 @@ void step_open(struct step *step, int argc, char **argv)
     step->exit_status = -1;
 }
 
-/* Is there a file of that name in the folder of the pool? */
+/* Writes the path of the file of that name in the folder of the pool. */
 static void mark_path(const struct options_site *site, const char *name, char path[PATH_MAX])
 {
     int dir = (int)(strrchr(site->socket, '/') - site->socket);
@@ -96,6 +96,7 @@ static void mark_path(const struct options_site *site, const char *name, char pa
     snprintf(path, PATH_MAX, "%.*s/%s/%s", dir, site->socket, WIRE_POOL_DIR, name);
 }
 
+/* Is there such a file? */
 static bool is_marked(const struct options_site *site, const char *name)
 {
     char path[PATH_MAX];
@@ -245,11 +246,10 @@ static void step_ask(struct step *step)
     result = step_register(step, &answer, &err);
     step->known = result == CLIENT_ANSWERED && answer.ok;
     step->end_deadline_ms = result == CLIENT_ANSWERED ? END_DEADLINE_MS : step->site.deadline_ms;
-    if (result != CLIENT_ANSWERED)
+    if (result != CLIENT_ANSWERED) {
         step_evict(step);
-    if (result != CLIENT_ANSWERED)
         step_say_unplaced(step, err.text);
-    else if (!answer.ok)
+    } else if (!answer.ok)
         step_say_unplaced(step, answer.error);
     else if (step->page)
         step_keep(step, &answer);

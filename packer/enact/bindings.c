@@ -125,38 +125,33 @@ static bool as_given(const struct reading *reading, pid_t tid, const struct cpus
     return true;
 }
 
-/* A thread that undoes its binding has all CPUs of its step, and no others. */
-static void loosen(struct reading *reading, pid_t tid, const struct cpus *stand)
+/* Has the thread run on these CPUs, where threads are set. */
+static void give(const struct reading *reading, pid_t tid, const struct cpus *cpus)
 {
     struct berth_error err;
 
-    reading->undone = true;
-    if (!cpus_equal(stand, &reading->bounds))
-        note_binding(reading, tid, &reading->bounds, NULL);
-    if (reading->sets && enforce_set_thread(tid, &reading->bounds, &err) < 0)
+    if (reading->sets && enforce_set_thread(tid, cpus, &err) < 0)
         log_debug("%s", err.text);
 }
 
-/* The CPU of `to` that has the same place among them as `cpu` has in `from`. */
-static size_t place_in(const struct cpus *to, const struct cpus *from, size_t cpu)
+/* A thread that undoes its binding has all CPUs of its step, and no others. */
+static void loosen(struct reading *reading, pid_t tid, const struct cpus *stand)
 {
-    size_t image = cpus_next(to, 0);
-
-    for (size_t at = cpus_next(from, 0); at < cpu && image < CPUS_MAX; at = cpus_next(from, at + 1))
-        image = cpus_next(to, image + 1);
-    return image;
+    reading->undone = true;
+    if (!cpus_equal(stand, &reading->bounds))
+        note_binding(reading, tid, &reading->bounds, NULL);
+    give(reading, tid, &reading->bounds);
 }
 
 /* A thread that the program has bound to CPUs where it began, and does not stand any more, gets
  * those in their place (kept.h). */
 static void bring_on(struct reading *reading, pid_t tid, const struct cpus *now)
 {
-    struct berth_error err;
     struct cpus to = {0};
 
     cpus_foreach(cpu, now)
     {
-        size_t image = place_in(&reading->bounds, &reading->body->begun, cpu);
+        size_t image = stand_counterpart(&reading->bounds, &reading->body->begun, cpu);
 
         if (image < CPUS_MAX)
             cpus_add(&to, image);
@@ -164,8 +159,7 @@ static void bring_on(struct reading *reading, pid_t tid, const struct cpus *now)
     if (cpus_empty(&to))
         to = reading->bounds;
     note_binding(reading, tid, &to, NULL);
-    if (reading->sets && enforce_set_thread(tid, &to, &err) < 0)
-        log_debug("%s", err.text);
+    give(reading, tid, &to);
 }
 
 /* One that the plugin has sent home, while berthd did not answer (plugin/evict.h), was not bound
@@ -174,14 +168,12 @@ static void call_back(struct reading *reading, pid_t tid, const struct cpus *sta
 {
     const struct enforce_mask *mask = enforce_masks_of(&reading->body->masks, tid);
     const struct cpus *had = stand;
-    struct berth_error err;
 
     if (mask && process_is(&reading->packer->world.root, tid, mask->started)) {
         note_binding(reading, tid, &mask->cpus, &mask->home);
         had = &mask->cpus;
     }
-    if (reading->sets && enforce_set_thread(tid, had, &err) < 0)
-        log_debug("%s", err.text);
+    give(reading, tid, had);
 }
 
 /* A launcher's thread that has others than the step's home gets that: it is where the launcher
@@ -189,11 +181,9 @@ static void call_back(struct reading *reading, pid_t tid, const struct cpus *sta
 static void keep_home(struct reading *reading, pid_t tid, const struct cpus *now)
 {
     const struct cpus *home = &reading->body->step_home;
-    struct berth_error err;
 
-    if (reading->sets && !cpus_subset(now, home) && cpus_count(now) >= cpus_count(home) &&
-        enforce_set_thread(tid, home, &err) < 0)
-        log_debug("%s", err.text);
+    if (!cpus_subset(now, home) && cpus_count(now) >= cpus_count(home))
+        give(reading, tid, home);
 }
 
 static void visit(pid_t tid, long task, const struct cpus *now, void *arg)

@@ -38,27 +38,28 @@ const char *stand_unfit(const struct packer *packer, const struct enforce_step *
     return NULL;
 }
 
-/* The CPU of core `to` that has the same place among its threads as `cpu` has in core `from`. */
-static size_t cpu_image(const struct topo *topo, size_t from, size_t to, size_t cpu)
+size_t stand_counterpart(const struct cpus *to, const struct cpus *from, size_t cpu)
 {
-    size_t image = cpus_next(&topo->core[to].cpus, 0);
+    size_t image = cpus_next(to, 0);
 
-    for (size_t at = cpus_next(&topo->core[from].cpus, 0); at < cpu && at < CPUS_MAX;
-         at = cpus_next(&topo->core[from].cpus, at + 1))
-        image = cpus_next(&topo->core[to].cpus, image + 1);
+    for (size_t at = cpus_next(from, 0); at < cpu && image < CPUS_MAX; at = cpus_next(from, at + 1))
+        image = cpus_next(to, image + 1);
     return image;
 }
 
 void stand_image(const struct packer *packer, const struct pool *pool, const struct cpus *home,
                  struct cpus *cpus)
 {
+    const struct topo *topo = packer->world.topo;
+
     cpus_zero(cpus);
     cpus_foreach(cpu, home)
     {
-        long core = topo_core_of_cpu(packer->world.topo, cpu);
+        long core = topo_core_of_cpu(topo, cpu);
 
         if (core >= 0 && pool_has(pool, (size_t)core))
-            cpus_add(cpus, cpu_image(packer->world.topo, (size_t)core, pool->stand[core], cpu));
+            cpus_add(cpus, stand_counterpart(&topo->core[pool->stand[core]].cpus,
+                                             &topo->core[core].cpus, cpu));
         else
             cpus_add(cpus, cpu);
     }

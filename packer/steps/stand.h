@@ -34,6 +34,10 @@ bool stand_idle(const struct scene *scene);
  * not in berth's care (strangers.h): awake[topo->packages], all false before. */
 void stand_awake(const struct scene *scene, bool *awake);
 
+/* Returns the CPU of `to` that has the same place among them as `cpu` has in `from`; CPUS_MAX: `to`
+ * has not so many. */
+size_t stand_counterpart(const struct cpus *to, const struct cpus *from, size_t cpu);
+
 /* Maps CPUs that Slurm gave (home) to where they stand under the pool: each core's image, hardware
  * thread by hardware thread. */
 void stand_image(const struct packer *packer, const struct pool *pool, const struct cpus *home,
