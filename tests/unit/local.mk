@@ -3,6 +3,7 @@
 # libtest has what several tests share.
 noinst_LTLIBRARIES += libtest.la
 libtest_la_SOURCES = \
+	tests/unit/common/bound_process.c tests/unit/common/bound_process.h \
 	tests/unit/common/attributes.h \
 	tests/unit/common/bill_box.c tests/unit/common/bill_box.h \
 	tests/unit/common/clock_stands.h \

@@ -18,35 +18,8 @@
 #include "packer/enact/bindings_impl.h"
 #include "packer/enact/offline.h"
 #include "packer/steps/program.h"
+#include "tests/unit/common/bound_process.h"
 #include "tests/unit/common/steps.h"
-
-/* ---- processes ---- */
-
-static void bind_to(pid_t pid, const char *cpus)
-{
-    struct cpus bound = cpus_of(cpus);
-
-    assert_int_equal(sched_setaffinity(pid, sizeof(bound.word), (cpu_set_t *)bound.word), 0);
-}
-
-static pid_t start_process(const char *cpus)
-{
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (;;)
-            pause();
-    }
-    bind_to(pid, cpus);
-    return pid;
-}
-
-static void stop_process(pid_t pid)
-{
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-}
 
 /* ---- steps ---- */
 
@@ -70,7 +43,7 @@ static int open_node(void **state)
         return 0;
     node = calloc(1, sizeof(*node));
     assert_non_null(node);
-    node->pid = start_process("0-1"); /* before the journal is locked */
+    node->pid = bound_process_start("0-1"); /* before the journal is locked */
     node->f = fixture_open(TWO_BY_TWO);
     node->f->conf.learn = CONF_ON;
     node->f->conf.window_ms = 60000; /* a slow machine makes no step older */
@@ -87,7 +60,7 @@ static int close_node(void **state)
     if (!node)
         return 0;
     fixture_close(node->f);
-    stop_process(node->pid);
+    bound_process_end(node->pid);
     free(node);
     return 0;
 }
@@ -159,7 +132,7 @@ static void test_seen_at_home(void **state)
 
     live(node, 3.5);
     assert_int_equal(step->state, STEP_PLACED);
-    bind_to(node->pid, "1");
+    bound_process_bind(node->pid, "1");
     live(node, 3.6); /* the next look is after four windows */
     assert_int_equal(step->state, STEP_PLACED);
     live(node, 5.5);
@@ -196,7 +169,7 @@ static void test_asked_by_name(void **state)
 
     request.asked = request.options.spread = true;
     step = fixture_start(node->f, request);
-    bind_to(node->pid, "0");
+    bound_process_bind(node->pid, "0");
     live(node, 2.5);
     assert_int_equal(step->state, STEP_PLACED);
     assert_true(step->binder.seen);
@@ -231,7 +204,7 @@ static void test_not_counted(void **state)
     };
     struct node *node = node_of(state);
 
-    bind_to(node->pid, "1");
+    bound_process_bind(node->pid, "1");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct wire_register request = request_of(node, 1);
         struct cpus online = cpus_of("1-31");
@@ -252,10 +225,10 @@ static void test_not_counted(void **state)
         assert_false(step->binder.seen);
         step->body.ranks = step->inside.shuffled = false;
         end(node, 1, 0);
-        bind_to(node->pid, "0-1");
+        bound_process_bind(node->pid, "0-1");
         if (is_kept(node))
             fail_msg("case %zu", i);
-        bind_to(node->pid, "1");
+        bound_process_bind(node->pid, "1");
     }
 }
 
@@ -265,11 +238,11 @@ static void test_trusted_again(void **state)
     struct node *node = node_of(state);
     struct step *step = start(node, 1);
 
-    bind_to(node->pid, "1");
+    bound_process_bind(node->pid, "1");
     live(node, 2.5);
     assert_true(step->binder.seen);
     end(node, 1, 0);
-    bind_to(node->pid, "0-1");
+    bound_process_bind(node->pid, "0-1");
     for (uint32_t i = 0; i < 3; i++) {
         assert_true(is_kept(node)); /* too short to be looked at: it lifts nothing */
         start(node, 1);
@@ -289,7 +262,7 @@ static void test_one_cpu_shows_nothing(void **state)
     struct node *node = node_of(state);
     struct step *step = start(node, 1);
 
-    bind_to(node->pid, "1");
+    bound_process_bind(node->pid, "1");
     live(node, 2.5);
     assert_true(step->binder.seen);
     end(node, 1, 0);
@@ -337,7 +310,7 @@ static void test_seen_elsewhere(void **state)
     fixture_run(node->f, 2, "0-1", NULL);
     stand_elsewhere(node, step, (const size_t[][2]){{0, 2}, {1, 3}}, 2);
     assert_cpus(&step->body.task[0].cpus, "0-1");
-    bind_to(node->pid, "1");
+    bound_process_bind(node->pid, "1");
     assert_false(look(node));
     assert_false(step->binder.seen);
     assert_false(look(node));
@@ -358,7 +331,7 @@ static void test_bound_elsewhere(void **state)
     fixture_run(node->f, 2, "1", NULL);
     stand_elsewhere(node, step, (const size_t[][2]){{0, 1}}, 1);
     assert_cpus(&step->body.task[0].cpus, "1");
-    bind_to(node->pid, "0");
+    bound_process_bind(node->pid, "0");
     assert_true(look(node));
     assert_int_equal(step->state, STEP_LEFT);
     assert_true(step->binder.seen);

@@ -24,6 +24,7 @@
 #include "packer/steps/adopt.h"
 #include "packer/steps/journal.h"
 #include "packer/system/process.h"
+#include "tests/unit/common/bound_process.h"
 #include "tests/unit/common/cpusets.h"
 #include "tests/unit/common/steps.h"
 
@@ -31,27 +32,6 @@
 #define MOVES 200
 
 /* ---- on paper: real threads, which berth only reads ---- */
-
-/* Starts a process that is bound to these CPUs. */
-static pid_t start_bound(const char *cpus)
-{
-    struct cpus bound = cpus_of(cpus);
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (;;)
-            pause();
-    }
-    assert_int_equal(sched_setaffinity(pid, sizeof(bound.word), (cpu_set_t *)bound.word), 0);
-    return pid;
-}
-
-static void end_child(pid_t pid)
-{
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
-}
 
 /* A step on these CPUs whose task is the process. */
 static struct step *register_process(struct fixture *f, uint32_t job, const char *cpus, pid_t pid)
@@ -80,7 +60,7 @@ static void test_a_part_has_its_image(void **state)
     struct step *step;
     struct pool next;
     struct berth_error err;
-    pid_t pid = start_bound("1"); /* before the journal is locked */
+    pid_t pid = bound_process_start("1"); /* before the journal is locked */
     struct fixture *f = fixture_open(TWO_BY_TWO);
 
     (void)state;
@@ -103,7 +83,7 @@ static void test_a_part_has_its_image(void **state)
     assert_cpus(&only_mask(step)->home, "1");
     assert_int_equal(only_mask(step)->tid, pid);
     assert_int_equal(only_mask(step)->started, process_started(&f->packer.world.root, pid));
-    end_child(pid);
+    bound_process_end(pid);
     fixture_close(f);
 }
 
@@ -112,7 +92,7 @@ static void test_what_is_taken_away_is_not_missed(void **state)
 {
     struct enforce_mask *mask;
     struct step *step;
-    pid_t pid = start_bound("1"); /* before the journal is locked */
+    pid_t pid = bound_process_start("1"); /* before the journal is locked */
     struct fixture *f = fixture_open(TWO_BY_TWO);
 
     (void)state;
@@ -126,7 +106,7 @@ static void test_what_is_taken_away_is_not_missed(void **state)
     mask->home = cpus_of("0-1");
     bindings_image(&f->packer, step);
     assert_cpus(&mask->cpus, "0");
-    end_child(pid);
+    bound_process_end(pid);
     fixture_close(f);
 }
 
@@ -134,7 +114,7 @@ static void test_what_is_taken_away_is_not_missed(void **state)
  * the step's cpuset has no others. */
 static void test_a_part_that_no_task_has(void **state)
 {
-    pid_t pid = start_bound("0-1"); /* before the journal is locked */
+    pid_t pid = bound_process_start("0-1"); /* before the journal is locked */
     struct fixture *f = fixture_open(TWO_BY_TWO);
     struct enforce_mask *mask;
     struct cpus bounds;
@@ -154,14 +134,14 @@ static void test_a_part_that_no_task_has(void **state)
     enforce_bounds(&step->body, &bounds);
     assert_cpus(&mask->cpus, "2");
     assert_true(cpus_subset(&mask->cpus, &bounds));
-    end_child(pid);
+    bound_process_end(pid);
     fixture_close(f);
 }
 
 /* It has its own back later, though nothing of its affinity tells that it is bound meanwhile. */
 static void test_what_was_taken_away_comes_back(void **state)
 {
-    pid_t pid = start_bound("1"); /* before the journal is locked */
+    pid_t pid = bound_process_start("1"); /* before the journal is locked */
     struct fixture *f = fixture_open(TWO_BY_TWO);
     struct cpus zero = cpus_of("0");
     struct step *step;
@@ -179,7 +159,7 @@ static void test_what_was_taken_away_comes_back(void **state)
     step->body.task[0].use = step->body.task[0].cpus = cpus_of("0-1");
     bindings_image(&f->packer, step);
     assert_cpus(&only_mask(step)->cpus, "1");
-    end_child(pid);
+    bound_process_end(pid);
     fixture_close(f);
 }
 

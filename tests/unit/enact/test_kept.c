@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_kept - steps that have to stay, on a node with idle cores, on paper: four caches of two
  * cores. */
+#include "tests/unit/common/bound_process.h"
 #include "tests/unit/common/fixture.h"
 
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "packer/enact/bindings.h"
@@ -255,25 +252,11 @@ static void test_restart_and_stop(void **state)
     assert_non_null(strstr(f->calls, "restore 2.0 1"));
 }
 
-static pid_t start_bound(const char *cpus)
-{
-    struct cpus to = cpus_of(cpus);
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (;;)
-            pause();
-    }
-    assert_int_equal(sched_setaffinity(pid, sizeof(to.word), (cpu_set_t *)to.word), 0);
-    return pid;
-}
-
 /* A thread that its program binds to where it began, after it has made room, gets what is in its
  * place. (On paper: the process is this machine's, bound to CPU 0, where the step began.) */
 static void test_binds_to_where_it_began(void **state)
 {
-    pid_t pid = start_bound("0"); /* before the journal is locked */
+    pid_t pid = bound_process_start("0"); /* before the journal is locked */
     struct fixture *f;
     struct step *step;
     struct berth_error err;
@@ -290,8 +273,7 @@ static void test_binds_to_where_it_began(void **state)
     assert_int_equal(step->state, STEP_PLACED);
     assert_int_equal(step->body.masks.n, 1);
     assert_cpus(&step->body.masks.mask[0].home, "2");
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
+    bound_process_end(pid);
     fixture_teardown(state);
 }
 
@@ -299,7 +281,7 @@ static void test_binds_to_where_it_began(void **state)
  * has bound there. (On paper, as above: it stands on CPU 2, and its home is CPU 0.) */
 static void test_sent_home_by_the_plugin(void **state)
 {
-    pid_t pid = start_bound("0"); /* before the journal is locked */
+    pid_t pid = bound_process_start("0"); /* before the journal is locked */
     struct wire_register request;
     struct fixture *f;
     struct step *step;
@@ -319,8 +301,7 @@ static void test_sent_home_by_the_plugin(void **state)
     assert_int_equal(unlink(path), 0);
     assert_false(bindings_read(&f->packer, step)); /* its program has, and is respected */
     assert_int_equal(step->state, STEP_LEFT);
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
+    bound_process_end(pid);
     fixture_teardown(state);
 }
 
