@@ -54,7 +54,6 @@ static void join(const struct packer *packer, struct step *step, bool urgent)
 
     if (!job)
         return;
-    pool_marker_watch(packer, request->id.job, true);
     if (job->is.source == WIRE_SOURCE_NONE)
         job->is = step->identity.is; /* an adopted step knows it */
     if (job->is.source == WIRE_SOURCE_NONE)
@@ -264,12 +263,12 @@ void identify_job_end(const struct packer *packer, uint32_t number,
 {
     struct known_job *job = known_jobs_find(packer->state->jobs, number);
 
-    pool_marker_watch(packer, number, false);
-    if (!job)
-        return;
-    if (job->is.source == WIRE_SOURCE_NONE && said->source != WIRE_SOURCE_NONE && fits(job, said))
+    if (job && job->is.source == WIRE_SOURCE_NONE && said->source != WIRE_SOURCE_NONE &&
+        fits(job, said))
         take_over(packer, job, said);
-    job->over = true;
+    if (job)
+        job->over = true;
+    pool_marker_update(packer, number);
 }
 
 void identify_stop(const struct packer *packer)
@@ -305,11 +304,6 @@ static void add_folder(const struct slurm_job *job, const struct cpus *cpus, voi
         folders->job[folders->n++] = job->job;
 }
 
-static bool is_watched(const struct packer *packer, uint32_t job)
-{
-    return known_jobs_find(packer->state->jobs, job);
-}
-
 void identify_look(const struct packer *packer)
 {
     struct folders folders = {.packer = packer};
@@ -321,7 +315,7 @@ void identify_look(const struct packer *packer)
         free(folders.job);
     }
     known_jobs_forget(packer->state->jobs, time(NULL));
-    pool_marker_unwatch(packer, is_watched);
+    pool_marker_tidy(packer);
 }
 
 /* ---- the stage ---- */

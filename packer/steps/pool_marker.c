@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "packer/base/file.h"
+#include "packer/identity/jobs.h"
 #include "packer/steps/run_folder.h"
 #include "packer/steps/stage.h"
 #include "packer/wire/wire_guest.h"
@@ -45,23 +46,40 @@ static bool mark_name(const struct packer *packer, const char *name, bool there)
     return fd >= 0;
 }
 
-/* Makes or removes a job's marker of that kind. */
-static void mark(const struct packer *packer, uint32_t job, const char *suffix, bool there)
+/* Does anybody wait to be told of the job's end? */
+static bool is_awaited(const struct packer *packer, uint32_t job)
 {
-    char name[32];
+    return packer->state->jobs && known_jobs_find(packer->state->jobs, job);
+}
 
-    snprintf(name, sizeof(name), "%u%s", job, suffix);
-    mark_name(packer, name, there);
+/* Has the job's marker only ask for its end from now on. */
+static void await_end(const struct packer *packer, const char *name, const char *name_end)
+{
+    char dir[PATH_MAX], path[PATH_MAX + 32], path_end[PATH_MAX + 32];
+
+    run_folder(packer, WIRE_POOL_DIR, dir);
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    snprintf(path_end, sizeof(path_end), "%s/%s", dir, name_end);
+    if (rename(path, path_end) < 0)
+        mark_name(packer, name_end, true);
 }
 
 void pool_marker_update(const struct packer *packer, uint32_t job)
 {
-    mark(packer, job, "", opted_in(packer, job));
-}
+    char name[32], name_end[32];
 
-void pool_marker_watch(const struct packer *packer, uint32_t job, bool watch)
-{
-    mark(packer, job, WIRE_WATCH_SUFFIX, watch);
+    snprintf(name, sizeof(name), "%u", job);
+    snprintf(name_end, sizeof(name_end), "%u%s", job, WIRE_WATCH_SUFFIX);
+    if (opted_in(packer, job)) {
+        mark_name(packer, name, true);
+        return;
+    }
+    if (is_awaited(packer, job)) {
+        await_end(packer, name, name_end);
+        return;
+    }
+    mark_name(packer, name, false);
+    mark_name(packer, name_end, false);
 }
 
 void pool_marker_idle(const struct packer *packer, bool idle)
@@ -131,29 +149,22 @@ bool pool_marker_sent(const struct packer *packer, bool forget)
     return (forget ? unlink(path) : access(path, F_OK)) == 0;
 }
 
-struct unwatch {
-    const struct packer *packer;
-    bool (*wanted)(const struct packer *packer, uint32_t job);
-};
-
-/* Is it the mark of a job that nobody waits for? */
-static bool is_unwatched(const char *name, const void *arg)
+/* Is it the mark of a job whose end nobody waits for? */
+static bool is_unawaited(const char *name, const void *packer)
 {
-    const struct unwatch *unwatch = arg;
     char *end;
     unsigned long job = strtoul(name, &end, 10);
 
     return end != name && strcmp(end, WIRE_WATCH_SUFFIX) == 0 && job <= UINT32_MAX &&
-           !unwatch->wanted(unwatch->packer, (uint32_t)job);
+           !is_awaited(packer, (uint32_t)job);
 }
 
-void pool_marker_unwatch(const struct packer *packer,
-                         bool (*wanted)(const struct packer *packer, uint32_t job))
+void pool_marker_tidy(const struct packer *packer)
 {
     char path[PATH_MAX];
 
     run_folder(packer, WIRE_POOL_DIR, path);
-    file_sweep(path, is_unwatched, &(struct unwatch){packer, wanted});
+    file_sweep(path, is_unawaited, packer);
 }
 
 static bool is_any(const char *name, const void *arg)
@@ -173,10 +184,7 @@ void pool_marker_update_all(const struct packer *packer)
     file_sweep(path, is_any, NULL);
     packer->state->idle.marked = false;
     TAILQ_FOREACH(step, &packer->steps->live, link)
-    {
-        pool_marker_update(packer, step->request.id.job);
-        pool_marker_watch(packer, step->request.id.job, true);
-    }
+    pool_marker_update(packer, step->request.id.job);
 }
 
 void pool_marker_remove_all(const struct packer *packer)

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pool_marker - the files by which the plugin knows a job of the pool, in a folder beside the
- * socket. A marker is there while its job has a live step that opted in. */
+ * socket. A job's marker is there while it has a live step that opted in; after that, and until its
+ * end is heard of, it has another name, which only asks to be told of that end. */
 #ifndef BERTH_STEPS_POOL_MARKER_H
 #define BERTH_STEPS_POOL_MARKER_H
 
 #include "packer/steps/packer.h"
 
-/* Makes or removes the marker of one job, as its live steps want it. */
+/* Makes, renames or removes the marker of one job, as its live steps and who waits for its end
+ * (state->jobs) want it. */
 void pool_marker_update(const struct packer *packer, uint32_t job);
-
-/* Makes or removes the marker that asks to be told of the job's end, and who it is: also when it
- * has no live step any more. */
-void pool_marker_watch(const struct packer *packer, uint32_t job, bool watch);
 
 /* Has each step that starts and is not registered ask for its job's cores (WIRE_OP_CLAIM) before
  * its tasks run, or no more. That has to be so before it is read whose cores are whose:
@@ -25,9 +23,8 @@ void pool_marker_guests(const struct packer *packer);
 /* Says whether the plugin has sent some of them home since that was forgotten. */
 bool pool_marker_sent(const struct packer *packer, bool forget);
 
-/* Removes the markers of that kind whose jobs are not `wanted` any more. */
-void pool_marker_unwatch(const struct packer *packer,
-                         bool (*wanted)(const struct packer *packer, uint32_t job));
+/* Removes the markers of jobs whose ends nobody waits for any more. */
+void pool_marker_tidy(const struct packer *packer);
 
 /* Makes the folder with the markers of all jobs, after a start. */
 void pool_marker_update_all(const struct packer *packer);

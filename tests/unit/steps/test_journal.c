@@ -448,6 +448,37 @@ static void test_mark(void **state)
     assert_false(marked(f, "7"));
 }
 
+/* After its last step here a job has the marker that only asks for its end. */
+static void test_mark_end(void **state)
+{
+    struct fixture *f = *state;
+    struct known_jobs jobs;
+    struct step *step = put(f, 7);
+
+    known_jobs_init(&jobs);
+    f->packer.state->jobs = &jobs;
+    known_jobs_begin(&jobs, 7, step->request.uid, step->started_at);
+    known_jobs_begin(&jobs, 8, step->request.uid, step->started_at);
+    pool_marker_update(&f->packer, 7);
+    pool_marker_update(&f->packer, 8); /* no step of it opted in */
+    assert_true(marked(f, "7"));
+    assert_false(marked(f, "7.end"));
+    assert_true(marked(f, "8.end"));
+    registry_end(f->packer.steps, step);
+    pool_marker_update(&f->packer, 7);
+    assert_false(marked(f, "7"));
+    assert_true(marked(f, "7.end"));
+    known_jobs_find(&jobs, 7)->over = true;
+    known_jobs_find(&jobs, 8)->over = true;
+    pool_marker_update(&f->packer, 7);
+    assert_false(marked(f, "7.end"));
+    assert_true(marked(f, "8.end"));
+    pool_marker_tidy(&f->packer); /* nobody told of it */
+    assert_false(marked(f, "8.end"));
+    f->packer.state->jobs = NULL;
+    known_jobs_free(&jobs);
+}
+
 static void test_mark_all(void **state)
 {
     struct fixture *f = *state;
@@ -495,6 +526,7 @@ int main(void)
         test(test_stand_of_another_machine),
         test(test_torn_line),
         test(test_mark),
+        test(test_mark_end),
         test(test_mark_all),
     };
 
