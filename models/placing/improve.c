@@ -25,10 +25,17 @@ struct away {
     size_t cache;
 };
 
+/* A unit, and its part of what a change of two units can be worth at most. */
+struct rated {
+    double most;
+    size_t unit;
+};
+
 struct search {
     const struct improve *problem;
     struct guess guess;
     size_t *start;                           /* [n] where the units stood at first */
+    struct rated *rated;                     /* [n] in descending order */
     size_t tries;                            /* the most that there may be of the first, */
     size_t nbest, nring;                     /* how many there are of: */
     struct guess_change best[IMPROVE_TRIES]; /* candidates by descending value */
@@ -279,20 +286,64 @@ static void offer_several(struct search *search, size_t u, size_t cache)
         offer(search, &change);
 }
 
-/* Offers all that sends u to the cache. */
+/* Returns the value up to which a change of two units is neither kept nor begins a ring. */
+static double enough(const struct search *search)
+{
+    double change =
+        search->nbest < search->tries ? -INFINITY : search->best[search->tries - 1].value;
+    double ring = search->problem->focus  ? INFINITY
+                  : search->nring < RINGS ? -INFINITY
+                                          : search->ring[RINGS - 1].value;
+
+    return fmin(change, ring);
+}
+
+/* Offers all that sends u where another unit stands: the best first, so that most are soon known
+ * not to be worth a look. */
+static void offer_exchanges(struct search *search, const struct rated *u)
+{
+    const size_t *at = search->guess.cache_of;
+
+    for (size_t i = 0; i < search->problem->n; i++) {
+        const struct rated *v = &search->rated[i];
+
+        if (u->most + v->most <= enough(search))
+            return;
+        if (at[v->unit] != at[u->unit] &&
+            guess_price(&search->guess, u->unit, at[v->unit]) < INFINITY)
+            offer_exchange(search, u->unit, v->unit);
+    }
+}
+
+static int compare_rated(const void *a, const void *b)
+{
+    const struct rated *x = a, *y = b;
+
+    if (x->most != y->most)
+        return x->most > y->most ? -1 : 1;
+    return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+static void rate(struct search *search)
+{
+    size_t n = search->problem->n;
+
+    for (size_t u = 0; u < n; u++)
+        search->rated[u] = (struct rated){guess_unit_at_most(&search->guess, u), u};
+    qsort(search->rated, n, sizeof(*search->rated), compare_rated);
+}
+
+/* Offers all that sends u to the cache and leaves another unit no choice. */
 static void offer_way(struct search *search, size_t u, size_t cache)
 {
-    const struct guess *guess = &search->guess;
     struct guess_change alone;
 
     alone.n = 0;
-    if (guess_price(guess, u, cache) == INFINITY)
+    if (guess_price(&search->guess, u, cache) == INFINITY)
         return;
     add_move(&alone, u, cache);
     if (free_cores(search, cache) >= search->problem->cores[u])
         offer(search, &alone);
-    for (size_t i = guess->first[cache]; i < guess->first[cache + 1]; i++)
-        offer_exchange(search, u, guess->member[i]);
     if (search->problem->cores[u] > 1)
         offer_several(search, u, cache);
 }
@@ -327,6 +378,10 @@ static void collect(struct search *search)
         for (size_t c = 0; is_focus(search, u) && c < search->problem->caches; c++)
             if (c != search->guess.cache_of[u])
                 offer_way(search, u, c);
+    rate(search);
+    for (size_t i = 0; i < search->problem->n; i++)
+        if (is_focus(search, search->rated[i].unit))
+            offer_exchanges(search, &search->rated[i]);
     for (size_t i = 0; i < search->nring; i++)
         offer_rings(search, search->ring[i].u, search->ring[i].v);
 }
@@ -406,7 +461,8 @@ int improve_solve(const struct improve *problem, size_t *cache_of, struct improv
     struct search *search = calloc(1, sizeof(*search));
     int rc = search ? guess_init(&search->guess, problem, cache_of) : -1;
 
-    if (rc == 0 && !(search->away = calloc(2 * problem->n + 1, sizeof(*search->away))))
+    if (rc == 0 && (!(search->away = calloc(2 * problem->n + 1, sizeof(*search->away))) ||
+                    !(search->rated = calloc(problem->n + 1, sizeof(*search->rated)))))
         rc = -1;
     if (rc == 0) {
         search->problem = problem;
@@ -423,6 +479,7 @@ int improve_solve(const struct improve *problem, size_t *cache_of, struct improv
     if (search) {
         guess_free(&search->guess);
         free(search->away);
+        free(search->rated);
     }
     free(search);
     return rc;

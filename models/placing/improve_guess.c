@@ -104,6 +104,24 @@ static void forget_beside(struct guess *guess, size_t cache)
         guess->beside[u * guess->problem->caches + cache] = NAN;
 }
 
+/* Returns by how much a sum differs between domains. */
+static double spread(const struct guess *guess, const double *sum)
+{
+    double least = INFINITY, most = -INFINITY;
+
+    for (size_t c = 0; c < guess->problem->caches; c++) {
+        least = fmin(least, sum[guess_domain(guess, c)]);
+        most = fmax(most, sum[guess_domain(guess, c)]);
+    }
+    return most - least;
+}
+
+static void take_spreads(struct guess *guess)
+{
+    guess->asks_off = spread(guess, guess->asks);
+    guess->minds_off = spread(guess, guess->minds);
+}
+
 int guess_init(struct guess *guess, const struct improve *problem, const size_t *cache_of)
 {
     *guess = (struct guess){.problem = problem};
@@ -116,6 +134,11 @@ int guess_init(struct guess *guess, const struct improve *problem, const size_t 
     memcpy(guess->cache_of, cache_of, problem->n * sizeof(*cache_of));
     for (size_t u = 0; u < problem->n; u++)
         count_in_domain(guess, u, cache_of[u], 1);
+    for (size_t u = 0; problem->asks && u < problem->n; u++) {
+        guess->asks_most = fmax(guess->asks_most, problem->asks[u]);
+        guess->minds_most = fmax(guess->minds_most, problem->minds[u]);
+    }
+    take_spreads(guess);
     for (size_t c = 0; c < problem->caches; c++)
         forget_beside(guess, c);
     list_members(guess);
@@ -291,6 +314,21 @@ double guess_exchange(struct guess *guess, size_t u, size_t v)
     return isfinite(costs) ? -more * problem->horizon - costs : -INFINITY;
 }
 
+/* The products of two units that both move, asks of the one and minds of the other, are divided
+ * between them: 2 a b <= a B + A b, where A and B are the greatest. */
+double guess_unit_at_most(struct guess *guess, size_t unit)
+{
+    const struct improve *problem = guess->problem;
+    size_t here = guess->cache_of[unit];
+    double less = guess_beside(guess, unit, here);
+    double price = problem->price ? problem->price[unit * problem->caches + here] : 0;
+
+    if (problem->asks && problem->domain)
+        less += problem->asks[unit] * (guess->minds_off + guess->minds_most) +
+                problem->minds[unit] * (guess->asks_off + guess->asks_most);
+    return less * problem->horizon + price;
+}
+
 void guess_make(struct guess *guess, const struct guess_change *change)
 {
     for (size_t i = 0; i < change->n; i++) {
@@ -304,5 +342,6 @@ void guess_make(struct guess *guess, const struct guess_change *change)
         guess->used[to] += guess->problem->cores[unit];
         guess->cache_of[unit] = to;
     }
+    take_spreads(guess);
     list_members(guess);
 }

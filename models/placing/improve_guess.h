@@ -20,12 +20,14 @@ struct guess_change {
 
 struct guess {
     const struct improve *problem;
-    size_t *cache_of;            /* [n] where the units stand now */
-    size_t *used;                /* [caches] cores of these */
-    size_t *first;               /* [caches + 1] where a cache's members begin in member */
-    size_t *member;              /* [n] units by cache */
-    double *beside;              /* [n * caches] the pairs of a unit with those on a cache */
-    double *asks, *minds, *both; /* [caches] sums of a domain: asks, minds, and their products */
+    size_t *cache_of;             /* [n] where the units stand now */
+    size_t *used;                 /* [caches] cores of these */
+    size_t *first;                /* [caches + 1] where a cache's members begin in member */
+    size_t *member;               /* [n] units by cache */
+    double *beside;               /* [n * caches] the pairs of a unit with those on a cache */
+    double *asks, *minds, *both;  /* [caches] sums of a domain: asks, minds, and their products */
+    double asks_most, minds_most; /* of one unit */
+    double asks_off, minds_off;   /* by which the sums of two domains differ at most */
 };
 
 /* Prepares the guess for units that stand so. Returns 0; -1 with errno EINVAL (improve_solve) or
@@ -55,6 +57,10 @@ double guess_at_most(struct guess *guess, const struct guess_change *change);
 /* Return the two for units that change places, and as fast as can be: there are many. */
 double guess_exchange(struct guess *guess, size_t u, size_t v);
 double guess_exchange_at_most(struct guess *guess, size_t u, size_t v);
+
+/* Returns what neither a move of the unit, nor its part of a change of two units, can be worth more
+ * than, whatever the pairs are: no change of two is worth more than their two sums. */
+double guess_unit_at_most(struct guess *guess, size_t unit);
 
 /* Makes the change. */
 void guess_make(struct guess *guess, const struct guess_change *change);
