@@ -298,7 +298,7 @@ void pipeline_reload(struct packer *packer, const struct conf *read)
     log_open(now->log, now->log_level);
     packer->world.private_data = private_data_hides(now);
     stages_configure(packer);
-    rearrange_room(packer); /* other cores may be places now */
+    rearrange_deal(packer); /* other cores may be places now */
     log_info("configuration read again%s%s", changes.taken[0] ? ": " : "", changes.taken);
     if (changes.waiting[0])
         log_warn("berth.conf: to be taken over by the next start only: %s", changes.waiting);

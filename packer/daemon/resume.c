@@ -72,7 +72,7 @@ static void adopt_known(const struct packer *packer)
  * observed, and the slowdowns. Nobody is moved: which steps there are has not changed. */
 static void foretell(const struct packer *packer)
 {
-    const struct step *step;
+    struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->state == STEP_OBSERVED)
@@ -96,7 +96,7 @@ int pipeline_resume(const struct packer *packer, struct berth_error *err)
     sweep_unknown(packer);
     sweep_steps(packer, 0); /* whose end was not heard of, while there was no berthd */
     TAILQ_FOREACH(step, &packer->steps->live, link) stages_adopt(packer, step);
-    if (rearrange(packer, NULL, ENACT_ALL, err) < 0)
+    if (rearrange(packer, NULL, ENACT_ALL | REARRANGE_DEAL, err) < 0)
         return -1;
     foretell(packer);
     pool_marker_update_all(packer);

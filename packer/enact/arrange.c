@@ -65,8 +65,8 @@ static void arrange(const struct packer *packer, struct step *step)
 static void arrange_turn(const struct packer *packer, struct turn *turn)
 {
     turn->again |= rearrange_turn(packer);
-    if (turn->places)
-        rearrange_room(packer);
+    if (turn->places || turn->steps_changed)
+        rearrange_deal(packer);
     turn->places = false;
 }
 

@@ -48,7 +48,7 @@ static void describe(const struct packer *packer)
         place_describe(packer, packer->state->as_if, step);
 }
 
-void as_if_place(const struct packer *packer, const struct step *step)
+void as_if_place(const struct packer *packer, struct step *step)
 {
     struct scene scene = {packer, packer->state->as_if, true};
     struct berth_error err;

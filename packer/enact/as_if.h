@@ -17,7 +17,7 @@ bool as_if_sync(const struct packer *packer);
 
 /* Finds a step that has just come, and is only observed, the place that it would get; describes all
  * that are observed. */
-void as_if_place(const struct packer *packer, const struct step *step);
+void as_if_place(const struct packer *packer, struct step *step);
 
 /* The observed steps would stand so from now on: `next` is taken over. */
 void as_if_stand(const struct packer *packer, struct pool *next);

@@ -240,7 +240,7 @@ static void count_move(const struct packer *packer, struct step *step, bool forc
     double now_s = clock_s();
 
     if (!forced) {
-        step->enacted.lately = step_moved_lately(step, now_s) + 1;
+        step->enacted.lately = step_begins(step, now_s) ? 1 : step_moved_lately(step, now_s) + 1;
         step->enacted.moved_s = now_s;
     }
     step->enacted.moves++;

@@ -82,7 +82,7 @@ static void say_why(struct step *step, const char *why)
 }
 
 /* Others make room, or the step finds its place. */
-static int settle_down(const struct packer *packer, const struct step *fresh)
+static int settle_down(const struct packer *packer, struct step *fresh)
 {
     struct berth_error err;
     int rc = rearrange(packer, fresh, 0, &err);

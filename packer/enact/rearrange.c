@@ -44,7 +44,8 @@ static void stand_as(struct pool *pool, const struct pool *as)
 
 /* As online: others move for it only if that pays. Where it does not, it alone may start elsewhere,
  * if that is better. */
-int rearrange_launch(const struct scene *next, const struct step *fresh, struct berth_error *err)
+static int launch_by_weight(const struct scene *next, const struct step *fresh,
+                            struct berth_error *err)
 {
     struct place_terms terms = weigh_terms(next->packer, fresh);
     struct weighed weighed;
@@ -67,8 +68,15 @@ int rearrange_launch(const struct scene *next, const struct step *fresh, struct 
     return rc;
 }
 
+int rearrange_launch(const struct scene *next, struct step *fresh, struct berth_error *err)
+{
+    if (place_looks(next, fresh))
+        return place_look(next, fresh, weigh_terms(next->packer, fresh).horizon_s, err);
+    return launch_by_weight(next, fresh, err);
+}
+
 /* Returns how many steps failed, or -1 and err with nothing done. */
-static long try_once(const struct packer *packer, const struct step *fresh, unsigned flags,
+static long try_once(const struct packer *packer, struct step *fresh, unsigned flags,
                      struct berth_error *err)
 {
     bool decides = fresh && step_movable(fresh) && !program_asks(&fresh->request);
@@ -81,8 +89,10 @@ static long try_once(const struct packer *packer, const struct step *fresh, unsi
     pool_marker_idle(packer, stand_idle(&scene));
     if (stand_sync(&scene) < 0)
         rc = berth_no_memory(err);
-    if (rc == 0)
+    if (rc == 0 && (flags & REARRANGE_DEAL))
         share_cores(packer, &next);
+    else if (rc == 0 && fresh && step_may_move(fresh))
+        share_begin(fresh);
     if (rc == 0 && decides)
         rc = rearrange_launch(&scene, fresh, err);
     if (rc == 0)
@@ -106,7 +116,7 @@ static int without_failed(const struct packer *packer, long failed)
     return 0;
 }
 
-int rearrange(const struct packer *packer, const struct step *fresh, unsigned flags,
+int rearrange(const struct packer *packer, struct step *fresh, unsigned flags,
               struct berth_error *err)
 {
     return without_failed(packer, try_once(packer, fresh, flags, err));
@@ -124,6 +134,14 @@ void rearrange_room(const struct packer *packer)
 
     if (rearrange(packer, NULL, 0, &err) < 0)
         log_error("cores not vacated: %s", err.text);
+}
+
+void rearrange_deal(const struct packer *packer)
+{
+    struct berth_error err;
+
+    if (rearrange(packer, NULL, REARRANGE_DEAL, &err) < 0)
+        log_error("cores not dealt: %s", err.text);
 }
 
 void rearrange_again(const struct packer *packer, uint32_t job)

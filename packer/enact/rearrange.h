@@ -6,17 +6,19 @@
 
 #include "packer/steps/stand.h"
 
-/* Brings the pool's members up to date, divides cores that several jobs have, decides anew where
- * everybody stands if `fresh` (or NULL) is a step that berth places, and makes it true. Steps that
- * cannot be moved are put back and leave the pool, and the others make room. flags: ENACT_ALL
- * (enact.h), or 0. Returns 0; or -1 and err with nothing done, which can be for want of memory, and
- * where a place for `fresh` could not be decided or journaled. */
-int rearrange(const struct packer *packer, const struct step *fresh, unsigned flags,
+/* Brings the pool's members up to date, decides where `fresh` (or NULL) stands if it is a step that
+ * berth places, and others where that cannot wait for the next turn (place_looks), and makes it
+ * true. Steps that cannot be moved are put back and leave the pool, and the others make room.
+ * flags: ENACT_ALL (enact.h), REARRANGE_DEAL: cores that several jobs have are divided anew; or 0.
+ * Returns 0; or -1 and err with nothing done, which can be for want of memory, and where a place
+ * for `fresh` could not be decided or journaled. */
+#define REARRANGE_DEAL 4u /* behind the flags of enact.h */
+int rearrange(const struct packer *packer, struct step *fresh, unsigned flags,
               struct berth_error *err);
 
 /* Finds a step that has just come its place in the scene's pool, which is up to date. Returns 0, or
  * -1 and err. */
-int rearrange_launch(const struct scene *next, const struct step *fresh, struct berth_error *err);
+int rearrange_launch(const struct scene *next, struct step *fresh, struct berth_error *err);
 
 /* Makes a permutation true that has been decided: `next`, which is taken over. flags: enact.h. */
 int rearrange_as(const struct packer *packer, struct pool *next, unsigned flags,
@@ -31,5 +33,9 @@ bool rearrange_turn(const struct packer *packer);
 
 /* Others leave the cores of those who are gone, released or not registered, first of all. */
 void rearrange_room(const struct packer *packer);
+
+/* Does that, and divides cores that several jobs have anew: in a turn, since steps have come or
+ * gone, or need others. */
+void rearrange_deal(const struct packer *packer);
 
 #endif

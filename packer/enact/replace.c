@@ -420,8 +420,8 @@ static void candidate_keep(const struct packer *packer, const struct pool *next)
 
 /* Weighs the proposal that was kept, with what is known now: next is that then. Returns false where
  * there is none, or it does not pay any more. */
-static bool weigh_again(const struct scene *now, const struct scene *next, double horizon_s,
-                        struct weighed *weighed)
+static bool weigh_again(const struct scene *now, const struct scene *next,
+                        const struct place_terms *terms, struct weighed *weighed)
 {
     const struct candidate *candidate = &now->packer->state->replace->candidate;
 
@@ -430,8 +430,8 @@ static bool weigh_again(const struct scene *now, const struct scene *next, doubl
     memcpy(next->pool->stand, candidate->to.stand,
            candidate->to.cores * sizeof(*candidate->to.stand));
     forecast_update(now->packer);
-    weigh(now, next, NULL, weighed);
-    if (weigh_pays(weighed, horizon_s))
+    weigh(now, next, terms, weighed);
+    if (weigh_pays(weighed, terms->horizon_s))
         return true;
     memcpy(next->pool->stand, now->pool->stand, now->pool->cores * sizeof(*now->pool->stand));
     return false;
@@ -452,7 +452,7 @@ static void decide(const struct packer *packer, const struct dio_rules *rules)
 
     if (pool_copy(&next, packer->pool) < 0)
         return;
-    if (!weigh_again(&now, &scene, rules->horizon_s, &weighed) &&
+    if (!weigh_again(&now, &scene, &terms, &weighed) &&
         (weigh_decide(&now, &scene, &terms, &weighed, &err) < 0 ||
          pool_same(&next, packer->pool))) {
         candidate_drop(&packer->state->replace->candidate);
@@ -477,6 +477,41 @@ static void decide(const struct packer *packer, const struct dio_rules *rules)
     }
     tell_verdict(&scene, &weighed, text_of(verdict, weighed.gain));
     pool_free(&next);
+}
+
+static bool any_begins(const struct packer *packer)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    if (step_begins(step, clock_s()) && step_may_move(step))
+        return true;
+    return false;
+}
+
+/* Those who have come have had a first look only (place_look): others move for them now, if that
+ * pays. It is not to be regretted: nobody knows how fast they were before. */
+static void decide_newcomers(const struct packer *packer)
+{
+    struct place_terms terms = weigh_terms(packer, NULL);
+    struct scene now = {packer, packer->state->pool, false};
+    struct weighed weighed;
+    struct berth_error err;
+    struct pool next;
+    struct scene scene = {packer, &next, false};
+
+    terms.newcomers = true;
+    if (!any_begins(packer) || pool_copy(&next, packer->pool) < 0)
+        return;
+    if (weigh_decide(&now, &scene, &terms, &weighed, &err) < 0 || pool_same(&next, packer->pool) ||
+        !weigh_pays(&weighed, terms.horizon_s)) {
+        pool_free(&next);
+        return;
+    }
+    packer->state->tally->decisions++;
+    tell_verdict(&scene, &weighed, verdict_text[DIO_MOVE]);
+    if (rearrange_as(packer, &next, 0, &err) < 0)
+        log_error("%s", err.text);
 }
 
 /* What would be done with steps that are only observed: it is done on the node as it would be. */
@@ -529,6 +564,8 @@ void replace_turn(const struct packer *packer, bool rates_changed, bool steps_ch
         return;
     replace->rates |= rates_changed;
     replace->steps |= steps_changed;
+    if (steps_changed)
+        decide_newcomers(packer);
     check_regret(packer, &rules);
     if (replace->watch.id) /* the last move is not judged yet */
         return;

@@ -116,9 +116,10 @@ struct place_terms weigh_terms(const struct packer *packer, const struct step *f
         .fresh = fresh, .horizon_s = horizon_of(packer), .pages_s = pages_s};
 }
 
-/* Adds what it costs that the steps move, and how many do; the fresh one moves for nothing. */
-static void add_price(const struct scene *now, const struct scene *next, const struct step *fresh,
-                      enum wire_policy policy, struct weighed *weighed)
+/* Adds what it costs that the steps move, and how many do; fresh ones move for nothing. */
+static void add_price(const struct scene *now, const struct scene *next,
+                      const struct place_terms *terms, enum wire_policy policy,
+                      struct weighed *weighed)
 {
     const struct packer *packer = next->packer;
     const struct step *step;
@@ -126,12 +127,8 @@ static void add_price(const struct scene *now, const struct scene *next, const s
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
-        if (!weigh_moves(now, next, step))
+        if (place_fresh(terms, step) || !weigh_moves(now, next, step))
             continue;
-        if (step == fresh) {
-            weighed->starts = true;
-            continue;
-        }
         weigh_image(packer, next->pool, step, &cpus);
         weigh_nodes(now, next, step, &from, &to);
         weighed->moves++;
@@ -206,9 +203,10 @@ static bool is_owed(const struct scene *now, const struct scene *next)
            threads_missing(next) < threads_missing(now) || exceeded(next) < exceeded(now) - 1e-9;
 }
 
-void weigh(const struct scene *now, const struct scene *next, const struct step *fresh,
+void weigh(const struct scene *now, const struct scene *next, const struct place_terms *terms,
            struct weighed *weighed)
 {
+    const struct step *fresh = terms->fresh;
     enum wire_policy policy = place_policy(next);
 
     *weighed = (struct weighed){.gain = NAN, .worth = 1};
@@ -220,7 +218,7 @@ void weigh(const struct scene *now, const struct scene *next, const struct step 
         weighed->gain = gain_of(now, next, policy);
     }
     weighed->owed = is_owed(now, next);
-    add_price(now, next, fresh, policy, weighed);
+    add_price(now, next, terms, policy, weighed);
 }
 
 /* ---- decisions ---- */
@@ -261,7 +259,7 @@ static void consider_home(const struct scene *now, const struct scene *next,
     pool_reset(&home);
     if (!pool_same(&home, next->pool) && !moves_kept(now, &at_home) &&
         forecast_work(&at_home, NULL) > forecast_work(next, NULL)) {
-        weigh(now, &at_home, terms->fresh, &its);
+        weigh(now, &at_home, terms, &its);
         if (!weighed->owed && value_of(&its, terms->horizon_s) > 0 &&
             !(value_of(&its, terms->horizon_s) <= value_of(weighed, terms->horizon_s)) &&
             isolation_missing(now->packer, &home) <= isolation_missing(now->packer, next->pool) &&
@@ -282,8 +280,9 @@ int weigh_decide(const struct scene *now, const struct scene *next, const struct
         *weighed = (struct weighed){.worth = 1};
         return 0;
     }
-    weigh(now, next, terms->fresh, weighed);
-    if (!terms->fresh && !now->as_if && place_policy(now) == WIRE_POLICY_CONTEND)
+    weigh(now, next, terms, weighed);
+    if (!terms->fresh && !terms->newcomers && !now->as_if &&
+        place_policy(now) == WIRE_POLICY_CONTEND)
         consider_home(now, next, terms, weighed);
     return 0;
 }

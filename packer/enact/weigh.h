@@ -12,17 +12,16 @@
 struct weighed {
     double gain;   /* cores' worth of work (place/gain.h); NAN: nobody can tell */
     double cost_s; /* core-seconds */
-    size_t moves;  /* steps that would move, without the fresh one */
-    bool starts;   /* the fresh one would not start where Slurm put it */
+    size_t moves;  /* steps that would move, without fresh ones */
     bool owed;     /* somebody was promised what only this gives: isolation, a bound of slowdown */
     bool energy;   /* gain is in energy times time, as cores */
     bool by_rule;  /* DIO-POWER's rule decides about a step that starts, for power is not known */
     double worth;  /* the speed at which it still pays, of that before; 1 by work */
 };
 
-/* Weighs two permutations of the same pool by the forecast, which is up to date. `fresh`: the step
- * that has just come; NULL: none. */
-void weigh(const struct scene *now, const struct scene *next, const struct step *fresh,
+/* Weighs two permutations of the same pool by the forecast, which is up to date. The terms say who
+ * is fresh. */
+void weigh(const struct scene *now, const struct scene *next, const struct place_terms *terms,
            struct weighed *weighed);
 
 /* Returns the terms on which the policies may move steps (place.h): those by which they are

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/clock.h"
 #include "packer/bill/node_power.h"
 #include "packer/place/forecast.h"
 #include "packer/place/keep.h"
@@ -76,6 +77,11 @@ void place_home(const struct packer *packer, struct step *step)
 }
 
 /* ---- the decision ---- */
+
+bool place_fresh(const struct place_terms *terms, const struct step *step)
+{
+    return terms && (step == terms->fresh || (terms->newcomers && step_begins(step, clock_s())));
+}
 
 /* Tells the steps which rank they had (0: none): a new step changes everybody's. */
 static void tell_ranks(const struct scene *scene, const struct units *units,
@@ -229,7 +235,7 @@ int place_decide(const struct scene *scene, const struct place_terms *terms,
     int rc;
 
     forecast_update(scene->packer);
-    if (units_collect(scene, &units) < 0)
+    if (units_collect(scene, NULL, &units) < 0)
         return berth_error_set(err, "place: out of memory");
     rc = decide_units(scene, terms, &units, &edp, &by, err);
     if (rc == 0 && units.total > 0)
@@ -238,6 +244,44 @@ int place_decide(const struct scene *scene, const struct place_terms *terms,
         units_rank(&units);
         tell_ranks(scene, &units, &edp, by);
     }
+    units_free(&units);
+    return rc;
+}
+
+/* ---- the first look ---- */
+
+/* Was a step promised something that its neighbours could break, or has devices? */
+static bool is_promised(const struct step *step)
+{
+    return step->request.options.isolate || !isnan(step->place.max_slowdown) || step->near.holds;
+}
+
+bool place_looks(const struct scene *scene, const struct step *fresh)
+{
+    const struct packer *packer = scene->packer;
+    const struct step *step;
+
+    if (packer->world.conf.replace == CONF_OFF || is_promised(fresh))
+        return false;
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    if (is_promised(step) || step->place.policy_asked == WIRE_POLICY_DIO_POWER)
+        return false;
+    forecast_update(packer);
+    return search_can(place_policy(scene));
+}
+
+int place_look(const struct scene *scene, struct step *fresh, double horizon_s,
+               struct berth_error *err)
+{
+    const struct place_terms terms = {.fresh = fresh, .horizon_s = horizon_s, .others_stay = true};
+    struct units units;
+    int rc = 0;
+
+    fresh->place.policy = place_policy(scene);
+    if (units_collect(scene, fresh, &units) < 0)
+        return berth_error_set(err, "place: out of memory");
+    if (units.total > 0)
+        rc = stand_by_search(scene, &terms, fresh->place.policy, &units, err);
     units_free(&units);
     return rc;
 }

@@ -15,6 +15,7 @@
 /* On what terms steps move. */
 struct place_terms {
     const struct step *fresh; /* it has no state yet, and moves for nothing; NULL: nobody */
+    bool newcomers;           /* all that have just begun (step_begins) are fresh like it */
     double horizon_s;         /* a move must have paid by then */
     size_t moves_max;         /* parts of units that move; 0: any number */
     bool others_stay;         /* nobody moves but `fresh` */
@@ -23,11 +24,15 @@ struct place_terms {
                       const struct cpus *from_nodes, const struct cpus *to_nodes);
 };
 
+/* Is the step fresh? */
+bool place_fresh(const struct place_terms *terms, const struct step *step);
+
 /* Decides anew where everybody in the scene's pool stands; what the policy leaves open (which of
  * equal units, which core of a cache) is decided for staying. terms may be NULL: no move costs
  * anything.
  *
- * contend, pain, sdc, animal and missrate move whom it pays to move (search.h). DI and DIO-POWER
+ * contend, pain, sdc, animal and missrate move whom it pays to move (search.h); where somebody is
+ * fresh, for his sake only. DI and DIO-POWER
  * place by rule, whatever the terms. Units of steps for DIO-POWER (step_place.policy_asked) are
  * clustered beside the others, which DI spreads; or, where the power of the packages is known and
  * that has the smaller predicted energy-delay product for the node's steps, all are spread by DI.
@@ -36,6 +41,18 @@ struct place_terms {
  * the forecast up to date. 0, or -1 and err with the pool unchanged. */
 int place_decide(const struct scene *scene, const struct place_terms *terms,
                  struct berth_error *err);
+
+/* Is the first look enough to begin with for a step that has just come (place_look)? Not under
+ * policies that place by rule, nor while anybody was promised something, nor where steps that run
+ * are never moved for each other's sake. Brings the forecast up to date. */
+bool place_looks(const struct scene *scene, const struct step *fresh);
+
+/* The first look: gives a step that has just come the best of its own cores and of those on which
+ * nobody stands; all others stay. It costs little, since the step's tasks wait for it: what the
+ * step means for others is decided in a turn soon, once for all that have come (enact/replace.h).
+ * The forecast is up to date. 0, or -1 and err with the pool unchanged. */
+int place_look(const struct scene *scene, struct step *fresh, double horizon_s,
+               struct berth_error *err);
 
 /* Returns the policy that decides about the scene's steps now, as of the last forecast_update. */
 enum wire_policy place_policy(const struct scene *scene);

@@ -13,9 +13,10 @@
 /* Changes at a time while steps run, of up to three moves each: some 6 ms with 200 steps. What is
  * left to gain is for the next decision. */
 #define CHANGES_MAX 5
-/* And while the tasks of a step that has just come wait for its place, and the best of how many. */
-#define LAUNCH_CHANGES_MAX 2
-#define LAUNCH_TRIES 4
+/* And for each part of a step that has just come, and the best of how many. */
+#define FRESH_CHANGES_MAX 2
+#define FRESH_CHANGES_MOST 16 /* for all of them */
+#define FRESH_TRIES 4
 
 bool search_can(enum wire_policy policy)
 {
@@ -30,6 +31,7 @@ static void search_clear(struct search *search)
     free(search->cache_of);
     free(search->of_step);
     free(search->room);
+    free(search->held);
     free(search->nodes);
     free(search->price);
     free(search->focus);
@@ -50,7 +52,8 @@ static int search_init(struct search *search)
     search->by_part = calloc(total, sizeof(*search->by_part));
     search->cache_of = calloc(4 * total, sizeof(*search->cache_of));
     search->of_step = calloc(search->slots, sizeof(*search->of_step));
-    search->room = calloc(2 * caches, sizeof(*search->room));
+    search->room = calloc(3 * caches, sizeof(*search->room));
+    search->held = calloc(search_topo(search)->cores + 1, sizeof(*search->held));
     search->nodes = calloc(caches, sizeof(*search->nodes));
     search->price = calloc(total * caches + 2 * total + caches, sizeof(*search->price));
     search->focus = calloc(total, sizeof(*search->focus));
@@ -58,13 +61,14 @@ static int search_init(struct search *search)
     search->core = calloc(2 * cores, sizeof(*search->core));
     search->slowdown = calloc(2 * cores, sizeof(*search->slowdown));
     if (!search->part || !search->by_part || !search->cache_of || !search->of_step ||
-        !search->room || !search->nodes || !search->price || !search->focus || !search->before ||
-        !search->core || !search->slowdown)
+        !search->room || !search->held || !search->nodes || !search->price || !search->focus ||
+        !search->before || !search->core || !search->slowdown)
         return -1;
     search->cores = search->cache_of + total;
     search->kind = search->cores + total;
     search->before_at = search->kind + total;
     search->domain = search->room + caches;
+    search->memory = search->domain + caches;
     search->asks = search->price + total * caches;
     search->minds = search->asks + total;
     search->fixed_asks = search->minds + total;
@@ -80,7 +84,7 @@ static void take_targets(const struct search *search)
     size_t *taken = units->of_target;
 
     for (size_t core = 0; core < pool->cores; core++)
-        taken[core] = !pool_has(pool, core);
+        taken[core] = !pool_has(pool, core) || search->held[core];
     for (size_t p = 0; p < search->n; p++)
         for (size_t i = 0;
              search->cache_of[p] == search->part[p].cache && i < search->part[p].cores; i++) {
@@ -106,11 +110,17 @@ static size_t moves_left(const struct place_terms *terms, size_t moved)
 }
 
 /* Returns how many changes may be made; 0: any number. */
-static size_t changes_left(const struct place_terms *terms)
+static size_t changes_left(const struct search *search)
 {
-    if (!terms)
+    size_t fresh = 0;
+
+    if (!search->terms)
         return 0;
-    return terms->fresh ? LAUNCH_CHANGES_MAX : CHANGES_MAX;
+    if (!search_focuses(search))
+        return CHANGES_MAX;
+    for (size_t p = 0; p < search->n; p++)
+        fresh += FRESH_CHANGES_MAX * search->focus[p];
+    return fresh < FRESH_CHANGES_MOST ? fresh : FRESH_CHANGES_MOST;
 }
 
 /* Improves where the parts stand. *moved is how many have moved before, and then. */
@@ -129,11 +139,11 @@ static int improve(struct search *search, size_t *moved)
                                .room = search->room,
                                .domain = search->domain,
                                .price = search->price,
-                               .focus = terms && terms->fresh ? search->focus : NULL,
+                               .focus = search_focuses(search) ? search->focus : NULL,
                                .horizon = terms ? fmax(terms->horizon_s, HORIZON_LEAST) : 1,
                                .moves_max = moves_left(terms, *moved),
-                               .changes_max = changes_left(terms),
-                               .tries = terms && terms->fresh ? LAUNCH_TRIES : 0,
+                               .changes_max = changes_left(search),
+                               .tries = search_focuses(search) ? FRESH_TRIES : 0,
                                .pair = search_pair,
                                .asks = search->asks,
                                .minds = search->minds,

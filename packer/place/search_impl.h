@@ -52,6 +52,8 @@ struct search {
     size_t *cores, *kind;        /* [n] as improve wants them */
     size_t slots, *of_step;      /* [slots] scratch: a step's first part of one core, hashed */
     size_t *room, *domain;       /* [caches] */
+    size_t *memory;              /* [caches] index of the memory node */
+    bool *held;                  /* [cores] somebody stands there who does not move */
     struct cpus *nodes;          /* [caches] memory nodes */
     double *price;               /* [n * caches] */
     double *asks, *minds;        /* [n] */
@@ -71,6 +73,12 @@ struct search {
 static inline const struct topo *search_topo(const struct search *search)
 {
     return search->scene->packer->world.topo;
+}
+
+/* Is it for the sake of those who are fresh? */
+static inline bool search_focuses(const struct search *search)
+{
+    return search->terms && (search->terms->fresh || search->terms->newcomers);
 }
 
 /* ---- search_parts.c ---- */

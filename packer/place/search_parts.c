@@ -20,9 +20,11 @@ static size_t cache_now(const struct search *search, size_t index)
 /* Whether a step that has just come is of the unit. */
 static bool has_come(const struct search *search, size_t unit)
 {
-    const struct step *fresh = search->terms ? search->terms->fresh : NULL;
+    const struct place_terms *terms = search->terms;
 
-    return fresh && units_have(search->units, search_topo(search), fresh, unit);
+    if (!terms || !terms->fresh)
+        return place_fresh(terms, search->units->first[unit]);
+    return units_have(search->units, search_topo(search), terms->fresh, unit);
 }
 
 /* Whether each core of the unit is a part: of a task that may be divided; while a step finds its
@@ -31,7 +33,7 @@ static bool is_divided(const struct search *search, size_t unit)
 {
     const struct units *units = search->units;
 
-    if (!search->divides || (search->terms && search->terms->fresh && !has_come(search, unit)))
+    if (!search->divides || (search_focuses(search) && !has_come(search, unit)))
         return false;
     return search->policy == WIRE_POLICY_CONTEND
                ? threads_divisible(search->scene->packer, units->first[unit],
@@ -75,7 +77,7 @@ static void add_part(struct search *search, size_t unit, size_t cache, size_t fi
                       .apart = divided && search->policy != WIRE_POLICY_CONTEND,
                       .isolated = units->isolate_for[unit] != NULL,
                       .devil = classify_rate(packer, step) >= packer->world.conf.devil_miss_pmi,
-                      .fresh = search->terms && step == search->terms->fresh,
+                      .fresh = place_fresh(search->terms, step),
                       .focus = has_come(search, unit)};
 }
 
@@ -118,49 +120,84 @@ static bool make_parts(struct search *search)
 static void take_machine(struct search *search)
 {
     const struct topo *topo = search_topo(search);
-    const struct pool *pool = search->scene->pool;
+    size_t *memory = search->memory;
 
-    for (size_t core = 0; core < pool->cores; core++)
-        if (pool_has(pool, core))
-            search->room[topo->core[core].llc]++;
     for (size_t c = 0; c < search->caches; c++) {
         topo_nodes_of(topo, &topo->llc[c].cpus, &search->nodes[c]);
+        memory[c] = forecast_memory(topo, c);
         search->domain[c] = c;
         for (size_t d = c; d-- > 0;)
-            if (forecast_memory(topo, d) == forecast_memory(topo, c))
+            if (memory[d] == memory[c])
                 search->domain[c] = search->domain[d];
     }
 }
 
-/* Lists the cores of a step at work that does not move. */
-static void add_fixed(struct search *search, const struct step *step, size_t owner)
+/* Lists a core of a step at work that does not move. */
+static void add_fixed(struct search *search, const struct step *step, size_t owner, size_t core)
 {
     const struct topo *topo = search_topo(search);
-    long before = -1;
+    size_t cache = topo->core[core].llc;
 
-    cpus_foreach(cpu, &step->body.step_home)
-    {
-        long core = topo_core_of_cpu(topo, cpu);
-        size_t cache;
-
-        if (core < 0 || core == before || search->fixed == topo->cores)
-            continue;
-        before = core;
-        cache = topo->core[core].llc;
+    if (step->slot != FORECAST_IDLE && search->fixed < topo->cores)
         search->core[search->fixed++] =
             (struct forecast_core){step->slot, owner, cache, search->domain[cache], {0, 0}};
+}
+
+/* Lists the cores of these CPUs; nobody else stands there where they are `held`. */
+static void fix_on(struct search *search, const struct step *step, size_t owner,
+                   const struct cpus *cpus, bool held)
+{
+    long before = -1;
+
+    cpus_foreach(cpu, cpus)
+    {
+        long core = topo_core_of_cpu(search_topo(search), cpu);
+
+        if (core < 0 || core == before)
+            continue;
+        add_fixed(search, step, owner, (size_t)core);
+        search->held[core] |= held;
+        before = core;
     }
 }
 
-/* Lists the cores of live steps at work that are no part's: they stay where they are. */
+/* Lists where the tasks of a step stand that may move, but do not now. */
+static void fix_tasks(struct search *search, const struct step *step, size_t owner)
+{
+    struct cpus image;
+
+    for (size_t i = 0; i < step->body.ntasks; i++) {
+        stand_image(search->scene->packer, search->scene->pool, &step->body.task[i].use, &image);
+        fix_on(search, step, owner, &image, true);
+    }
+}
+
+/* Lists the cores of live steps that are no part's: they stay where they are. */
 static void take_fixed(struct search *search)
 {
+    const struct scene *scene = search->scene;
     size_t owner = search->units->n;
     const struct step *step;
 
-    TAILQ_FOREACH(step, &search->scene->packer->steps->live, link)
-    if (step->slot != FORECAST_IDLE && !stand_movable(search->scene, step))
-        add_fixed(search, step, owner++);
+    TAILQ_FOREACH(step, &scene->packer->steps->live, link)
+    {
+        if (!stand_movable(scene, step))
+            fix_on(search, step, owner, &step->body.step_home, false);
+        else if (search->units->alone && step != search->terms->fresh && units_count(scene, step))
+            fix_tasks(search, step, owner);
+        owner++;
+    }
+}
+
+/* Counts the cores of each cache on which parts may stand. */
+static void take_room(struct search *search)
+{
+    const struct topo *topo = search_topo(search);
+    const struct pool *pool = search->scene->pool;
+
+    for (size_t core = 0; core < pool->cores; core++)
+        if (pool_has(pool, core) && !search->held[core])
+            search->room[topo->core[core].llc]++;
 }
 
 /* What it costs a core of a new task to stand away from others of its task on another memory node:
@@ -290,6 +327,7 @@ void search_machine(struct search *search)
 {
     take_machine(search);
     take_fixed(search);
+    take_room(search);
 }
 
 bool search_parts(struct search *search)

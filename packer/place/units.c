@@ -208,21 +208,39 @@ static void list_cores(const struct packer *packer, struct units *units)
         units->apart[unit] = threads_apart(packer, units->first[unit], units->unit[unit].cores);
 }
 
-int units_collect(const struct scene *scene, struct units *units)
+bool units_count(const struct scene *scene, const struct step *step)
+{
+    return stand_movable(scene, step) &&
+           !(step_is_shell(step) &&
+             registry_job_lives(scene->packer->steps, step->request.id.job, true));
+}
+
+/* Uses another one of the steps that count a core of this one? */
+static bool is_shared(const struct scene *scene, const struct step *step)
+{
+    const struct step *other;
+
+    TAILQ_FOREACH(other, &scene->packer->steps->live, link)
+    if (other != step && cpus_intersect(&other->body.step_home, &step->body.step_home) &&
+        units_count(scene, other))
+        return true;
+    return false;
+}
+
+int units_collect(const struct scene *scene, struct step *only, struct units *units)
 {
     const struct packer *packer = scene->packer;
     struct step *step;
 
     if (units_init(units, scene->pool->cores) < 0)
         return -1;
-    TAILQ_FOREACH(step, &packer->steps->live, link)
-    {
-        bool idle_shell =
-            step_is_shell(step) && registry_job_lives(packer->steps, step->request.id.job, true);
-
-        if (stand_movable(scene, step) && !idle_shell)
-            add_tasks(packer, scene->pool, units, step);
-    }
+    units->alone = only != NULL;
+    if (only && units_count(scene, only) && !is_shared(scene, only))
+        add_tasks(packer, scene->pool, units, only);
+    if (!only)
+        TAILQ_FOREACH(step, &packer->steps->live, link)
+    if (units_count(scene, step))
+        add_tasks(packer, scene->pool, units, step);
     if (close_gaps(packer, units) < 0) {
         units_free(units);
         return -1;

@@ -22,6 +22,7 @@ struct units {
     const struct cpus **near;  /* [n] its step has devices near these: near.h moves it; NULL */
     bool *kept;                /* [n] its step has to stay where it began: near is all CPUs */
     bool *apart;               /* [n] each of its cores is a thread of its own (threads.h) */
+    bool alone;                /* they are those of one step only */
     size_t n, cores;
     size_t total;      /* cores of all units */
     size_t *at;        /* [n] where its cores begin in from and to */
@@ -31,10 +32,14 @@ struct units {
     size_t *of_target; /* [cores] who is meant to stand there */
 };
 
-/* Collects the units of all steps that count as movable and have their cores in the pool. 0, or -1
- * with errno ENOMEM; free with units_free. */
-int units_collect(const struct scene *scene, struct units *units);
+/* Collects the units of all steps that count as movable and have their cores in the pool; or, with
+ * `only`, those of that step: none where another step uses one of its cores, too. 0, or -1 with
+ * errno ENOMEM; free with units_free. */
+int units_collect(const struct scene *scene, struct step *only, struct units *units);
 void units_free(struct units *units);
+
+/* Is the step one whose tasks are units? */
+bool units_count(const struct scene *scene, const struct step *step);
 
 /* Is a task of the step of that unit? */
 bool units_have(const struct units *units, const struct topo *topo, const struct step *step,

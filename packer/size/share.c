@@ -286,28 +286,43 @@ static size_t count_others(const struct sharing *s, const struct claim *claim)
 
 /* ---- and what comes of it for the steps ---- */
 
-static void take_part(struct sharing *s, struct step *step, const struct claim *claim)
+/* Has each task use what sizing left it, of that its part (empty: all). Returns whether a task uses
+ * others than before. */
+static bool use_part(struct step *step, const struct cpus *part)
 {
-    bool changed = false;
-    struct cpus part = {0};
+    bool changed = false, all = cpus_empty(part), loops = !cpus_empty(&step->size.loop.only);
 
-    if (claim)
-        part_of(s->all.packer->world.topo, claim, &part);
     for (size_t i = 0; i < step->body.ntasks; i++) {
         struct enforce_task *task = &step->body.task[i];
         struct cpus use = task->sized;
 
-        if (!cpus_empty(&step->size.loop.only)) { /* of its home, not of what sizing left it */
+        if (loops) { /* of its home, not of what sizing left it */
             use = task->home;
             cpus_and(&use, &step->size.loop.only);
         }
-        if (!cpus_empty(&part))
-            cpus_and(&use, &part);
+        if (!all)
+            cpus_and(&use, part);
         changed = changed || !cpus_equal(&use, &task->use);
         task->use = use;
     }
-    step->share.changes += changed;
+    return changed;
+}
+
+static void take_part(struct sharing *s, struct step *step, const struct claim *claim)
+{
+    struct cpus part = {0};
+
+    if (claim)
+        part_of(s->all.packer->world.topo, claim, &part);
+    step->share.changes += use_part(step, &part);
     step->share.cores = claim ? cpus_count(&claim->part) : 0;
+}
+
+void share_begin(struct step *step)
+{
+    const struct cpus all = {0};
+
+    step->share.changes += use_part(step, &all);
 }
 
 static const struct claim *claim_of(const struct sharing *s, size_t i)

@@ -21,4 +21,9 @@
  * step->share. */
 void share_cores(const struct packer *packer, const struct pool *pool);
 
+/* Lets a step that has just come use all that Slurm, and sizing, left it: it gets no part yet, and
+ * who is beside it keeps his until share_cores() is called, soon and once for all that have come.
+ */
+void share_begin(struct step *step);
+
 #endif

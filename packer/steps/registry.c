@@ -464,6 +464,11 @@ double step_moved_lately(const struct step *step, double now_s)
     return step->enacted.lately * exp2((step->enacted.moved_s - now_s) / STEP_REST_S);
 }
 
+bool step_begins(const struct step *step, double now_s)
+{
+    return now_s - step->started_mono_s < STEP_BEGINS_S;
+}
+
 double step_remaining_s(const struct step *step, double now_s, double least_s)
 {
     return fmax(least_s, now_s - step->started_mono_s);

@@ -571,6 +571,11 @@ bool step_may_move(const struct step *step); /* also while it runs */
 #define STEP_REST_S 1200
 double step_moved_lately(const struct step *step, double now_s);
 
+/* Tells whether the step has just begun: nothing of it is in a cache or in memory yet, so it goes
+ * elsewhere for nothing. Who comes is decided about within REGISTRY_BURST_S. */
+#define STEP_BEGINS_S (2 * REGISTRY_BURST_S)
+bool step_begins(const struct step *step, double now_s);
+
 /* Returns how long the step is expected to run on: as long as it has run, but least_s at least. Of
  * jobs whose durations spread over powers of ten, as those of sites do, that is what is left of
  * half of them; nobody has to know the program. */

@@ -372,7 +372,7 @@ void day_memory_advance(struct day_sim *sim, double seconds)
     for (size_t i = 0; i < sim->live; i++) {
         struct owned *owned = owned_by(sim, sim->running[i]);
 
-        if (has_run(memory, owned))
+        if (has_run(memory, owned) || day_sim_begins(sim, sim->running[i], seconds))
             continue;
         parts_of(memory, sim->running[i], sim->running[i]->core[DAY_STAND], owned->bytes);
         for (size_t n = 0; n < memory->nodes; n++)

@@ -69,7 +69,8 @@ void day_memory_stands(struct day_sim *sim, const struct day_job *job);
 /* The pages of a job follow it at that rate, bytes per second; 0: they stay where they are. */
 void day_memory_order(struct day_sim *sim, const struct day_job *job, double rate);
 
-/* Time goes on by so much: jobs that have not run yet allot, and pages move. */
+/* Time goes on by so much: jobs that have not allotted and do not only begin do it, and pages move.
+ */
 void day_memory_advance(struct day_sim *sim, double seconds);
 
 /* Returns when costs change next. */

@@ -189,6 +189,11 @@ bool day_sim_is_place(const struct day_sim *sim, size_t core)
     return sim->slurm[core] || sim->plan.idle;
 }
 
+bool day_sim_begins(const struct day_sim *sim, const struct day_job *job, double in_s)
+{
+    return (double)(sim->now - job->starts) / 1e9 + in_s < DAY_BEGINS_S;
+}
+
 void day_sim_stand(struct day_sim *sim, struct day_job *job, const size_t *core)
 {
     size_t *stand = job->core[DAY_STAND], size = job->cores * sizeof(*core);
@@ -199,8 +204,8 @@ void day_sim_stand(struct day_sim *sim, struct day_job *job, const size_t *core)
     for (size_t c = 0; c < job->cores; c++)
         elsewhere |= day_sim_cores_on(sim, job, DAY_STAND, llc_of(sim, core[c])) == 0;
     memcpy(stand, core, size);
-    if (job->starts == sim->now)
-        return; /* it has not run yet */
+    if (day_sim_begins(sim, job, 0))
+        return;
     sim->tally[job->day].moves++;
     if (elsewhere)
         job->left_s += DAY_COLD_S;

@@ -9,7 +9,8 @@
  * is first come, first served; a job gets the free cores with the lowest numbers. A job with a core
  * on a cache suffers there the sum of what it suffers beside each other job with cores on it, by
  * the part of that job's cores which are there; it goes on by the mean over its cores. One that
- * comes to another cache does that much work again, as long as DAY_COLD_S is. Where jobs have
+ * comes to another cache does that much work again, as long as DAY_COLD_S is; but for one that has
+ * only begun (DAY_BEGINS_S), which has not yet come to its place: that is no move. Where jobs have
  * memory (day_memory.h), it slows those that stand far from it: at home and at the best nobody
  * does.
  *
@@ -31,6 +32,8 @@
 
 #define DAY_S 86400.0
 #define DAY_COLD_S 0.005 /* to fill the caches again; PRICE_COLD_S */
+#define DAY_BEGINS_S                                                                               \
+    2 /* a job that has run for less has nothing in caches or memory yet: STEP_BEGINS_S */
 #define DAY_NS 1000000000ll
 #define DAY_NEVER INT64_MAX
 
@@ -136,6 +139,9 @@ void day_sim_rewind(struct day_sim *sim);
  * 0, or -1 and err. */
 int day_sim_run(struct day_sim *sim, const struct day_placer *placer, void (*tell)(double part),
                 struct berth_error *err);
+
+/* Has the job only begun, in_s seconds from now? */
+bool day_sim_begins(const struct day_sim *sim, const struct day_job *job, double in_s);
 
 /* Returns whether a job may stand on the core: Slurm has given it somebody, or it may be idle. */
 bool day_sim_is_place(const struct day_sim *sim, size_t core);

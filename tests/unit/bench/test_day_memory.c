@@ -250,6 +250,8 @@ static void crowd(struct day_node *node, double gib, const struct day_placer *pl
     day_memory_close(&node->sim);
     if (gib > 0)
         assert_int_equal(day_memory_open(&node->sim, gib, 1, &err), 0);
+    for (size_t i = 0; i < 4; i++) /* each has its memory when the next one comes */
+        node->sim.job[i].arrives = (int64_t)i * 2 * DAY_BEGINS_S * DAY_NS;
     day_node_simulate(node, placer);
 }
 

@@ -76,7 +76,7 @@ static struct step *start(struct fixture *f, uint32_t job, size_t program)
 
     snprintf(cpus, sizeof(cpus), "%u", job - 1);
     step = fixture_run(f, job, cpus, programs[program].tag);
-    place_predict(&f->packer); /* as the next turn does */
+    pipeline_observe(&f->packer);
     return step;
 }
 

@@ -191,6 +191,59 @@ static void test_newcomer(void **state)
     assert_int_equal(llc_of(f, rival[0]), llc_of(f, rival[1]));
 }
 
+static void look(struct fixture *f, struct step *fresh)
+{
+    struct scene scene = {&f->packer, f->packer.state->pool, false};
+    struct berth_error err = {""};
+
+    assert_true(place_looks(&scene, fresh));
+    if (place_look(&scene, fresh, 60, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+/* The first look: of two caches, one of which is half free, the newcomer goes to the better one;
+ * nobody moves for it, and whose core another one uses stays there. */
+static void test_first_look(void **state)
+{
+    struct fixture *f = *state;
+    struct step *fresh, *calm;
+
+    put(f, 1, "0", 20000, 20000);
+    calm = put(f, 3, "2", 10, 10);
+    fresh = put(f, 2, "1", 20000, 20000);
+    look(f, fresh);
+    assert_stand(f->packer.state->pool, "0 1 2 - - - - -");
+    calm->body.job_home = cpus_of("2-3"); /* Slurm gave its job a core that it does not use */
+    stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
+    look(f, put(f, 4, "1", 20000, 20000));
+    assert_stand(f->packer.state->pool, "0 1 2 3 - - - -");
+    registry_end(f->packer.steps, fixture_step(f, 4, 0));
+    look(f, fresh);
+    assert_stand(f->packer.state->pool, "0 3 2 1 - - - -");
+    assert_int_equal(fresh->place.policy, WIRE_POLICY_CONTEND);
+}
+
+/* It is not enough where a promise could be broken, or nobody would decide about others later. */
+static void test_first_look_is_not_enough(void **state)
+{
+    struct fixture *f = *state;
+    struct scene scene = {&f->packer, f->packer.state->pool, false};
+    struct step *step = put(f, 1, "0", 20000, 20000), *fresh = put(f, 2, "1", 20000, 20000);
+
+    assert_true(place_looks(&scene, fresh));
+    f->packer.world.conf.replace = CONF_OFF;
+    assert_false(place_looks(&scene, fresh));
+    f->packer.world.conf.replace = CONF_ON;
+    step->place.max_slowdown = 0.1;
+    assert_false(place_looks(&scene, fresh));
+    step->place.max_slowdown = NAN;
+    step->request.options.isolate = true;
+    assert_false(place_looks(&scene, fresh));
+    step->request.options.isolate = false;
+    step->place.policy_asked = fresh->place.policy_asked = WIRE_POLICY_DI;
+    assert_false(place_looks(&scene, fresh));
+}
+
 /* ---- promises ---- */
 
 /* One that has much to lose may not be slowed down: it gets the quietest neighbour, though all
@@ -472,6 +525,8 @@ int main(void)
         CASE(test_best_of_four),
         CASE(test_must_pay),
         CASE(test_newcomer),
+        CASE(test_first_look),
+        CASE(test_first_look_is_not_enough),
         CASE(test_bound),
         CASE(test_isolated),
         CASE(test_divided),

@@ -123,6 +123,7 @@ static void test_launch(void **state)
     for (uint32_t i = 0; i < 4; i++)
         fixture_run(f, 2 + i, home[i], "low");
     fixture_run(f, 1, "0-3", "high");
+    pipeline_observe(&f->packer);
     assert_int_equal(on_first(f, fixture_step(f, 1, 0)), 2);
     assert_true(busiest(f) == 60200);
 }

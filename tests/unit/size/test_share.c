@@ -314,6 +314,7 @@ static void test_pipeline(void **state)
     assert_cpus(&a->place.cpus, "0");
     assert_cpus(&b->place.cpus, "1");
     fixture_end(f, 2, 0);
+    pipeline_observe(&f->packer);
     assert_cpus(&a->place.cpus, "0-1");
     assert_cpus(&a->body.task[0].cpus, "0-1");
 }

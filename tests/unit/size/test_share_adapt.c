@@ -138,8 +138,18 @@ static struct step *run(struct fixture *f, uint32_t job, uint32_t step, const ch
 {
     struct wire_register request = fixture_request(job, step, "0-7", "0-7", 1, tag);
 
+    struct step *it;
+
     request.options.adapt = word;
-    return fixture_start(f, request);
+    it = fixture_start(f, request);
+    pipeline_observe(&f->packer);
+    return it;
+}
+
+static void end(struct fixture *f, uint32_t job, uint32_t step)
+{
+    fixture_end(f, job, step);
+    pipeline_observe(&f->packer);
 }
 
 static size_t cores_of(const struct step *step)
@@ -196,7 +206,7 @@ static void test_light_ones_use_all_cores(void **state)
     assert_true(a->share.adapt.on && !a->share.adapt.parts);
     assert_int_equal(a->share.cores, 0);
     assert_int_equal(a->share.others, 1);
-    assert_null(a->inside.run); /* it was there before: its slices begin with the next window */
+    assert_non_null(a->inside.run); /* its slices begin with the turn that has dealt */
     assert_string_equal(field(f, a, "configuration"), "all");
 }
 
@@ -210,7 +220,7 @@ static void test_heavy_ones_have_parts(void **state)
     assert_true(cores_of(a) > cores_of(b));
     assert_int_equal(cores_of(a) + cores_of(b), CORES);
     assert_false(cpus_intersect(&a->body.task[0].use, &b->body.task[0].use));
-    fixture_end(f, 1, 0); /* alone again */
+    end(f, 1, 0); /* alone again */
     assert_int_equal(cores_of(b), CORES);
     assert_false(b->share.adapt.on);
 }
@@ -224,13 +234,13 @@ static void test_light_newcomer(void **state)
 
     assert_true(a->share.adapt.parts);
     assert_true(a->share.adapt.interleave && a->share.adapt.faithful);
-    fixture_end(f, 2, 0);
+    end(f, 2, 0);
     b = run(f, 3, 0, "light", false);
     assert_false(a->share.adapt.parts || b->share.adapt.parts);
     assert_int_equal(cores_of(a) + cores_of(b), 2 * CORES);
     assert_true(a->share.adapt.faithful && b->share.adapt.faithful);
     assert_true(a->share.adapt.interleave && !b->share.adapt.interleave);
-    fixture_end(f, 1, 0);
+    end(f, 1, 0);
     a = run(f, 4, 0, "light", false);
     assert_false(a->share.adapt.faithful || b->share.adapt.faithful);
     assert_string_equal(field(f, b, "interleave"), "false");
@@ -273,7 +283,7 @@ static void test_one_leaves(void **state)
 
     assert_true(a->share.adapt.parts);
     assert_int_equal(had_a + had_c + freed, CORES);
-    fixture_end(f, 2, 0);
+    end(f, 2, 0);
     assert_int_equal(cores_of(a), had_a + (freed + 1) / 2);
     assert_int_equal(cores_of(c), had_c + freed / 2);
 }
@@ -297,8 +307,8 @@ static void test_unknown(void **state)
             fail_msg("%s: %s", tag[i], a->share.adapt.why);
         assert_int_equal(cores_of(a), CORES / 2);
         assert_int_equal(cores_of(b), CORES / 2);
-        fixture_end(f, 1, 0);
-        fixture_end(f, 2, 0);
+        end(f, 1, 0);
+        end(f, 2, 0);
     }
 }
 
@@ -341,7 +351,7 @@ static void test_word(void **state)
     assert_int_equal(cores_of(a), CORES);
     assert_int_equal(cores_of(b), CORES);
     assert_false(a->share.adapt.on);
-    fixture_end(f, 1, 1);
+    end(f, 1, 1);
     b = run(f, 1, 2, "small", true);
     assert_as_model(a, &heavy, b, &small);
     assert_true(a->share.adapt.parts);

@@ -343,7 +343,7 @@ static void test_moved_apart(void **state)
     assert_true(size_turn(&f->packer));
     assert_int_equal(a->size.given, 2);
     assert_int_equal(b->size.given, 2);
-    assert_int_equal(rearrange(&f->packer, NULL, 0, &(struct berth_error){""}), 0);
+    assert_int_equal(rearrange(&f->packer, NULL, REARRANGE_DEAL, &(struct berth_error){""}), 0);
     assert_cpus(&b->place.cpus, "6-7");
     size_turn(&f->packer);
     assert_false(size_turn(&f->packer));
