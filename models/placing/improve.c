@@ -34,10 +34,11 @@ struct rated {
 struct search {
     const struct improve *problem;
     struct guess guess;
-    size_t *start;                           /* [n] where the units stood at first */
-    struct rated *rated;                     /* [n] in descending order */
-    size_t tries;                            /* the most that there may be of the first, */
-    size_t nbest, nring;                     /* how many there are of: */
+    size_t *start;         /* [n] where the units stood at first */
+    struct rated *rated;   /* [n] in descending order */
+    struct rated *crowded; /* [n] the same of what leaving their places is worth */
+    size_t tries;          /* the most that there may be of the first, */
+    size_t nbest, nring;   /* how many there are of: */
     struct guess_change best[IMPROVE_TRIES]; /* candidates by descending value */
     struct ring ring[RINGS];                 /* the same */
     bool any_free;                           /* a cache has a core that nobody uses */
@@ -237,8 +238,6 @@ static void offer_exchange(struct search *search, size_t u, size_t v)
     }
     if (search->any_free)
         offer_chain(search, u, v);
-    if (cores[u] == cores[v] && !search->problem->focus)
-        begin_ring(search, u, v);
 }
 
 /* Adds the member of the cache that best goes to `to` and is not in the change yet. Returns false
@@ -286,20 +285,8 @@ static void offer_several(struct search *search, size_t u, size_t cache)
         offer(search, &change);
 }
 
-/* Returns the value up to which a change of two units is neither kept nor begins a ring. */
-static double enough(const struct search *search)
-{
-    double change =
-        search->nbest < search->tries ? -INFINITY : search->best[search->tries - 1].value;
-    double ring = search->problem->focus  ? INFINITY
-                  : search->nring < RINGS ? -INFINITY
-                                          : search->ring[RINGS - 1].value;
-
-    return fmin(change, ring);
-}
-
-/* Offers all that sends u where another unit stands: the best first, so that most are soon known
- * not to be worth a look. */
+/* Offers all that sends u where another unit stands, the best first: most are soon known not to be
+ * worth a look. */
 static void offer_exchanges(struct search *search, const struct rated *u)
 {
     const size_t *at = search->guess.cache_of;
@@ -307,12 +294,34 @@ static void offer_exchanges(struct search *search, const struct rated *u)
     for (size_t i = 0; i < search->problem->n; i++) {
         const struct rated *v = &search->rated[i];
 
-        if (u->most + v->most <= enough(search))
+        if (!is_good(search, u->most + v->most))
             return;
         if (at[v->unit] != at[u->unit] &&
             guess_price(&search->guess, u->unit, at[v->unit]) < INFINITY)
             offer_exchange(search, u->unit, v->unit);
     }
+}
+
+/* Notes with whom u could begin a ring, in the same way. */
+static void begin_rings(struct search *search, const struct rated *u)
+{
+    const size_t *at = search->guess.cache_of, *cores = search->problem->cores;
+
+    for (size_t i = 0; i < search->problem->n; i++) {
+        const struct rated *v = &search->crowded[i];
+
+        if (search->nring == RINGS && u->most + v->most <= search->ring[RINGS - 1].value)
+            return;
+        if (at[v->unit] != at[u->unit] && cores[v->unit] == cores[u->unit] &&
+            guess_price(&search->guess, u->unit, at[v->unit]) < INFINITY)
+            begin_ring(search, u->unit, v->unit);
+    }
+}
+
+/* May a ring be made: of all, and of three? */
+static bool has_rings(const struct improve *problem)
+{
+    return !problem->focus && (problem->moves_max == 0 || problem->moves_max >= 3);
 }
 
 static int compare_rated(const void *a, const void *b)
@@ -326,11 +335,17 @@ static int compare_rated(const void *a, const void *b)
 
 static void rate(struct search *search)
 {
-    size_t n = search->problem->n;
+    const struct improve *problem = search->problem;
+    struct guess *guess = &search->guess;
 
-    for (size_t u = 0; u < n; u++)
-        search->rated[u] = (struct rated){guess_unit_at_most(&search->guess, u), u};
-    qsort(search->rated, n, sizeof(*search->rated), compare_rated);
+    for (size_t u = 0; u < problem->n; u++) {
+        double here = guess_beside(guess, u, guess->cache_of[u]);
+
+        search->rated[u] = (struct rated){guess_unit_at_most(guess, u), u};
+        search->crowded[u] = (struct rated){here * problem->horizon, u};
+    }
+    qsort(search->rated, problem->n, sizeof(*search->rated), compare_rated);
+    qsort(search->crowded, problem->n, sizeof(*search->crowded), compare_rated);
 }
 
 /* Offers all that sends u to the cache and leaves another unit no choice. */
@@ -382,6 +397,8 @@ static void collect(struct search *search)
     for (size_t i = 0; i < search->problem->n; i++)
         if (is_focus(search, search->rated[i].unit))
             offer_exchanges(search, &search->rated[i]);
+    for (size_t i = 0; has_rings(search->problem) && i < search->problem->n; i++)
+        begin_rings(search, &search->rated[i]);
     for (size_t i = 0; i < search->nring; i++)
         offer_rings(search, search->ring[i].u, search->ring[i].v);
 }
@@ -462,12 +479,13 @@ int improve_solve(const struct improve *problem, size_t *cache_of, struct improv
     int rc = search ? guess_init(&search->guess, problem, cache_of) : -1;
 
     if (rc == 0 && (!(search->away = calloc(2 * problem->n + 1, sizeof(*search->away))) ||
-                    !(search->rated = calloc(problem->n + 1, sizeof(*search->rated)))))
+                    !(search->rated = calloc(2 * problem->n + 1, sizeof(*search->rated)))))
         rc = -1;
     if (rc == 0) {
         search->problem = problem;
         search->tries = problem->tries ? problem->tries : IMPROVE_TRIES;
         search->start = cache_of;
+        search->crowded = search->rated + problem->n;
         for (size_t changes = 0; changes < changes_of(problem); changes++) {
             collect(search);
             if (!make_best(search))

@@ -13,6 +13,7 @@ void guess_free(struct guess *guess)
     free(guess->first);
     free(guess->member);
     free(guess->beside);
+    free(guess->closest);
     free(guess->asks);
 }
 
@@ -23,9 +24,10 @@ static int guess_alloc(struct guess *guess, size_t n, size_t caches)
     guess->first = calloc(caches + 2, sizeof(*guess->first));
     guess->member = calloc(n + 1, sizeof(*guess->member));
     guess->beside = calloc(n * caches + 1, sizeof(*guess->beside));
+    guess->closest = calloc(n * caches + 1, sizeof(*guess->closest));
     guess->asks = calloc(3 * caches + 1, sizeof(*guess->asks));
     if (!guess->cache_of || !guess->used || !guess->first || !guess->member || !guess->beside ||
-        !guess->asks) {
+        !guess->closest || !guess->asks) {
         errno = ENOMEM;
         return -1;
     }
@@ -86,15 +88,19 @@ static void count_in_domain(struct guess *guess, size_t unit, size_t cache, doub
 double guess_beside(struct guess *guess, size_t unit, size_t cache)
 {
     const struct improve *problem = guess->problem;
-    double *beside = &guess->beside[unit * problem->caches + cache];
+    double *beside = &guess->beside[unit * problem->caches + cache], sum = 0, closest = 0;
 
     if (!isnan(*beside))
         return *beside;
-    *beside = 0;
-    for (size_t i = guess->first[cache]; i < guess->first[cache + 1]; i++)
-        if (guess->member[i] != unit)
-            *beside += problem->pair(unit, guess->member[i], problem->arg);
-    return *beside;
+    for (size_t i = guess->first[cache]; i < guess->first[cache + 1]; i++) {
+        size_t member = guess->member[i];
+        double pair = member == unit ? 0 : problem->pair(unit, member, problem->arg);
+
+        sum += pair;
+        closest = pair > closest ? pair : closest;
+    }
+    guess->closest[unit * problem->caches + cache] = closest;
+    return *beside = sum;
 }
 
 /* Forgets the sums for a cache: its members have changed. */
@@ -314,19 +320,37 @@ double guess_exchange(struct guess *guess, size_t u, size_t v)
     return isfinite(costs) ? -more * problem->horizon - costs : -INFINITY;
 }
 
-/* The products of two units that both move, asks of the one and minds of the other, are divided
- * between them: 2 a b <= a B + A b, where A and B are the greatest. */
+/* Returns what is lost less at most in the domains for the unit's part of a change. The products of
+ * two units that both move, asks of the one and minds of the other, are divided between them:
+ * 2 a b <= a B + A b, where A and B are the greatest. */
+static double less_in_domains(const struct guess *guess, size_t unit)
+{
+    const struct improve *problem = guess->problem;
+
+    if (!problem->asks || !problem->domain)
+        return 0;
+    return problem->asks[unit] * (guess->minds_off + guess->minds_most) +
+           problem->minds[unit] * (guess->asks_off + guess->asks_most);
+}
+
+/* Where it goes to one leaves at most, the one that it minds most. */
 double guess_unit_at_most(struct guess *guess, size_t unit)
 {
     const struct improve *problem = guess->problem;
     size_t here = guess->cache_of[unit];
-    double less = guess_beside(guess, unit, here);
-    double price = problem->price ? problem->price[unit * problem->caches + here] : 0;
+    double less = guess_beside(guess, unit, here) + less_in_domains(guess, unit);
+    double most = -INFINITY;
 
-    if (problem->asks && problem->domain)
-        less += problem->asks[unit] * (guess->minds_off + guess->minds_most) +
-                problem->minds[unit] * (guess->asks_off + guess->asks_most);
-    return less * problem->horizon + price;
+    for (size_t c = 0; c < problem->caches; c++) {
+        double price = guess_price(guess, unit, c), there, worth;
+
+        if (c == here || price == INFINITY)
+            continue;
+        there = guess_beside(guess, unit, c) - guess->closest[unit * problem->caches + c];
+        worth = (less - there) * problem->horizon - price;
+        most = worth > most ? worth : most;
+    }
+    return most;
 }
 
 void guess_make(struct guess *guess, const struct guess_change *change)

@@ -25,6 +25,7 @@ struct guess {
     size_t *first;                /* [caches + 1] where a cache's members begin in member */
     size_t *member;               /* [n] units by cache */
     double *beside;               /* [n * caches] the pairs of a unit with those on a cache */
+    double *closest;              /* [n * caches] the greatest of these */
     double *asks, *minds, *both;  /* [caches] sums of a domain: asks, minds, and their products */
     double asks_most, minds_most; /* of one unit */
     double asks_off, minds_off;   /* by which the sums of two domains differ at most */
@@ -59,7 +60,7 @@ double guess_exchange(struct guess *guess, size_t u, size_t v);
 double guess_exchange_at_most(struct guess *guess, size_t u, size_t v);
 
 /* Returns what neither a move of the unit, nor its part of a change of two units, can be worth more
- * than, whatever the pairs are: no change of two is worth more than their two sums. */
+ * than: no change of two is worth more than their two sums. -INFINITY where it may go nowhere. */
 double guess_unit_at_most(struct guess *guess, size_t unit);
 
 /* Makes the change. */
