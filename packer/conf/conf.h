@@ -83,7 +83,8 @@ struct conf {
     enum conf_idle idle;        /* steps stand on cores that Slurm has given nobody */
     enum conf_switch replace;   /* move running steps */
     uint64_t replace_horizon_ms, replace_limit;
-    double regret; /* of speed, after a move */
+    double regret;    /* of speed, after a move */
+    double sacrifice; /* beyond the slowdown at home, as a fraction */
     uint64_t regret_ms;
     uint64_t memory_rate;   /* MB/s at which memory follows; 0: it does not */
     enum conf_switch probe; /* the interference probe */

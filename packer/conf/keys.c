@@ -265,6 +265,10 @@ const struct conf_key conf_key[] = {
      "A move must be worth its cost within that time."},
     {"replace_limit", LIVE, "20", COUNT("steps per minute", 0, 600), FIELD(replace_limit),
      "At most so many running steps are moved in a minute."},
+    {"sacrifice", LIVE, "0.15", NUMBER("fraction", 0, 100), FIELD(sacrifice),
+     "What all gain together may cost one step at most: no decision of contend makes it slower "
+     "than it is and than it would be where Slurm put it, by more than that part of its time "
+     "alone, as predicted."},
     {"regret", LIVE, "0.05", NUMBER("fraction", 0, 1), FIELD(regret),
      "A step that is slower after a move by more than that, and more than chance, is put back."},
     {"regret_time", LIVE, "600s", TIME(0, 86400e3), FIELD(regret_ms),

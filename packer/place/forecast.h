@@ -115,6 +115,11 @@ double forecast_edp(const struct scene *scene);
  * be told; the caller frees it. */
 double *forecast_steps(const struct scene *scene);
 
+/* Fills in how slow a decision for the node may make each live step (step->place.bearable): as slow
+ * as it is under the scene's permutation, and so much more than at home. NAN where that cannot be
+ * told. */
+void forecast_bearable(const struct scene *scene, double beyond);
+
 /* Predict for each live step how much slower than alone it is, as the steps stand now, if all
  * stood where Slurm put them, and if observed ones stood where berth would put them
  * (packer->state->as_if): step->slowdown. Brings the forecast up to date. */

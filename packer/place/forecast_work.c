@@ -174,13 +174,14 @@ double forecast_work(const struct scene *scene, size_t *cores)
     return work;
 }
 
-double *forecast_steps(const struct scene *scene)
+/* Returns the slowdowns of the live steps, with so many standard errors more; NULL: not told. */
+static double *steps_with(const struct scene *scene, double caution)
 {
     size_t n = scene->packer->steps->nlive;
     double *mean = calloc(n + 1, sizeof(*mean));
     size_t *cores = calloc(n + 1, sizeof(*cores));
     struct standing standing;
-    bool known = foresee(scene, 0, &standing) == 0 && mean && cores;
+    bool known = foresee(scene, caution, &standing) == 0 && mean && cores;
 
     for (size_t i = 0; known && i < standing.n; i++) {
         mean[standing.core[i].owner] += standing.slowdown[i];
@@ -194,6 +195,41 @@ double *forecast_steps(const struct scene *scene)
         return mean;
     free(mean);
     return NULL;
+}
+
+double *forecast_steps(const struct scene *scene)
+{
+    return steps_with(scene, 0);
+}
+
+/* Does steps_with() with everybody at home. */
+static double *home_steps(const struct packer *packer, double caution)
+{
+    double *mean;
+    struct pool home;
+
+    if (pool_copy(&home, packer->pool) < 0)
+        return NULL;
+    pool_reset(&home);
+    mean = steps_with(&(struct scene){packer, &home, false}, caution);
+    pool_free(&home);
+    return mean;
+}
+
+void forecast_bearable(const struct scene *scene, double beyond)
+{
+    double *now = steps_with(scene, FORECAST_CAUTION);
+    double *home = home_steps(scene->packer, FORECAST_CAUTION);
+    struct step *step;
+    size_t i = 0;
+
+    TAILQ_FOREACH(step, &scene->packer->steps->live, link)
+    {
+        step->place.bearable = now && home ? fmax(now[i], home[i] + beyond) : NAN;
+        i++;
+    }
+    free(now);
+    free(home);
 }
 
 /* ---- power ---- */
@@ -240,20 +276,6 @@ double forecast_edp(const struct scene *scene)
 
 /* ---- each step's slowdown, over its time ---- */
 
-/* The same as forecast_steps with everybody at home. */
-static double *home_steps(const struct packer *packer)
-{
-    double *mean;
-    struct pool home;
-
-    if (pool_copy(&home, packer->pool) < 0)
-        return NULL;
-    pool_reset(&home);
-    mean = forecast_steps(&(struct scene){packer, &home, false});
-    pool_free(&home);
-    return mean;
-}
-
 static bool predicted(const struct step_slowdown *slowdown)
 {
     return !isnan(slowdown->now) && !isnan(slowdown->home);
@@ -282,7 +304,7 @@ void forecast_slowdowns(const struct packer *packer)
     bool known = forecast_update(packer);
     double *now =
         known ? forecast_steps(&(struct scene){packer, packer->state->pool, false}) : NULL;
-    double *home = known ? home_steps(packer) : NULL, now_s = clock_s();
+    double *home = known ? home_steps(packer, 0) : NULL, now_s = clock_s();
     double *as_if = known && packer->state->as_if->stand
                         ? forecast_steps(&(struct scene){packer, packer->state->as_if, true})
                         : NULL;

@@ -156,6 +156,15 @@ static int improve(struct search *search, size_t *moved)
     return 0;
 }
 
+/* Nobody moves for nothing here, so nobody pays for others more than is bearable. At its first look
+ * a step meets others where they are. */
+static void find_bearable(struct search *search)
+{
+    search->bears = search->policy == WIRE_POLICY_CONTEND && search->terms && !search->units->alone;
+    if (search->bears)
+        forecast_bearable(search->scene, search->scene->packer->world.conf.sacrifice);
+}
+
 /* Tasks move as they are first, then those that may be divided core by core, if that is better. */
 static int solve(struct search *search)
 {
@@ -165,6 +174,7 @@ static int solve(struct search *search)
 
     for (size_t i = 0; i < units->total; i++)
         units->to[i] = pool->stand[units->from[i]];
+    find_bearable(search);
     search_machine(search);
     search_parts(search);
     if (improve(search, &moved) < 0)

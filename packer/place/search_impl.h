@@ -16,12 +16,17 @@
  * than there is to lose, so that a promise comes first, whatever it costs. */
 #define BROKEN 1e5
 
+/* The same for each part of its time that it is slower than is bearable: nothing that others gain
+ * is worth that, but a promise is. */
+#define UNBEARABLE 1e3
+
 /* A part of a unit: its cores on one cache. */
 struct part {
     size_t unit, cores, cache;
     size_t first; /* of its cores, in by_part */
     size_t slot;
     double limit;            /* slowdown that its step may have; NAN: any */
+    double bearable;         /* that others' gain may cost it at most; NAN: any */
     double suffers, presses; /* of its cores; by contend, so that the product of the one's and the
                                 other's is lost work */
     double far_now;          /* how far apart its unit stood at the start (threads.h) */
@@ -40,6 +45,7 @@ struct search_cache {
 
 struct search {
     bool divides; /* tasks may be divided over caches, in what is left to find */
+    bool bears;   /* no step is to pay for others more than is bearable */
     const struct scene *scene;
     const struct place_terms *terms;
     struct units *units;

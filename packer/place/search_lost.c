@@ -16,10 +16,13 @@
 
 /* ---- what is lost ---- */
 
-/* What comes to the work that a core loses: of a promise that is not kept. */
+/* What comes to the work that a core loses: of a promise that is not kept, and of a step that pays
+ * for others. */
 static double broken(const struct part *part, double slowdown)
 {
-    return isnan(part->limit) ? 0 : BROKEN * fmax(0, slowdown - part->limit);
+    double sum = isnan(part->limit) ? 0 : BROKEN * fmax(0, slowdown - part->limit);
+
+    return slowdown > part->bearable ? sum + UNBEARABLE * (slowdown - part->bearable) : sum;
 }
 
 /* Devils beside those who are to be isolated, on the touched caches. */

@@ -73,6 +73,7 @@ static void add_part(struct search *search, size_t unit, size_t cache, size_t fi
                       .first = first,
                       .slot = step->slot,
                       .limit = step->place.max_slowdown,
+                      .bearable = search->bears ? step->place.bearable : NAN,
                       .word = threads_word(step),
                       .apart = divided && search->policy != WIRE_POLICY_CONTEND,
                       .isolated = units->isolate_for[unit] != NULL,

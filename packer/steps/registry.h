@@ -248,6 +248,7 @@ struct step_place {
     double confidence; /* in predicted: one less the relative error (one standard deviation) that is
                           to be expected of what it rests on; >= 0 */
     bool met;          /* predicted is known, and not above max_slowdown */
+    double bearable;   /* the most that the last decision might make of it for others' sake */
 };
 
 /* Its devices (place/near.h). */

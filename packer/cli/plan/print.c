@@ -259,6 +259,26 @@ static void print_policies(const struct ctl_plan *plan)
     }
 }
 
+/* Has another policy of the table a smaller average slowdown? */
+static bool is_beaten(const struct ctl_plan *plan)
+{
+    for (size_t i = 0; i < plan->compared; i++)
+        if (strcmp(plan->other[i].policy, plan->policy) == 0)
+            return 100 * (plan->other[i].average - least_average(plan)) >= 0.005; /* as printed */
+    return false;
+}
+
+/* What is proven of the placement: what its policy seeks, which the table may not show. */
+static const char *proof(const struct ctl_plan *plan)
+{
+    if (!plan->exact)
+        return "";
+    if (!is_beaten(plan))
+        return ", proven best";
+    return is_predicted(plan) ? ", proven to lose the least work"
+                              : ", proven to have the least score";
+}
+
 int ctl_plan_print_table(const struct ctl_plan *plan)
 {
     const size_t *core = plan->core;
@@ -271,7 +291,7 @@ int ctl_plan_print_table(const struct ctl_plan *plan)
         print_app(plan, i, &place);
     }
     printf("\n%s: %zu of %zu cores, placed by %s%s\n", plan->topo->name, plan->cores,
-           plan->topo->cores, plan->policy, plan->exact ? ", proven best" : "");
+           plan->topo->cores, plan->policy, proof(plan));
     print_score(plan);
     print_policies(plan);
     for (size_t i = 0; i < plan->notes; i++)

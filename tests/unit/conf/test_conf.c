@@ -374,9 +374,9 @@ static void test_mdoc_names_every_key(void **state)
     "3\nstartup = 4s\n"                                                                            \
     "first_window = 5s\nwindow = 6s\nrest = 7s\ntogether = off\n"                                  \
     "phase_change = 0.5\nlearn = off\nprofile_age = 7\n"                                           \
-    "move = all\ndevice_near = prefer\nidle = near\nreplace = off\nreplace_horizon = 8s\n"      \
+    "move = all\ndevice_near = prefer\nidle = near\nreplace = off\nreplace_horizon = 8s\n"         \
     "replace_limit = "                                                                             \
-    "9\nregret = "                                                                                 \
+    "9\nsacrifice = 0.2\nregret = "                                                                \
     "0.1\nregret_time = 10s\n"                                                                     \
     "memory_rate = 11\nprobe_every = 12s\nprobe_time = 13ms\nmetrics_steps = 14\n"                 \
     "metrics_interval = 16s\nenergy_interval = 17s\nidle_energy = evenly\nenergy_price = 18\n"     \

@@ -4,6 +4,7 @@
 #include "tests/unit/common/fixture.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "packer/enact/weigh.h"
@@ -242,6 +243,66 @@ static void test_first_look_is_not_enough(void **state)
     step->request.options.isolate = false;
     step->place.policy_asked = fresh->place.policy_asked = WIRE_POLICY_DI;
     assert_false(place_looks(&scene, fresh));
+}
+
+/* ---- who pays ---- */
+
+static void put_eight(struct fixture *f)
+{
+    static const char *const core[] = {"0", "1", "2", "3", "4", "5", "6", "7"};
+
+    for (uint32_t job = 0; job < 8; job++)
+        put(f, job + 1, core[job], exp(3 + 8 * noise_uniform(&noise)),
+            exp(3 + 8 * noise_uniform(&noise)));
+}
+
+static void end_eight(struct fixture *f)
+{
+    for (uint32_t job = 0; job < 8; job++)
+        registry_end(f->packer.steps, fixture_step(f, job + 1, 0));
+}
+
+/* Decides about all, who stand at home. Returns by how much one is made slower, the worst of all;
+ * *moved counts where any moved. */
+static double worst_paid(struct fixture *f, double sacrifice, size_t *moved)
+{
+    struct scene scene = {&f->packer, f->packer.state->pool, false};
+    struct place_terms terms = weigh_terms(&f->packer, NULL);
+    double *home, *then, worst = 0;
+    struct pool before;
+
+    f->packer.world.conf.sacrifice = sacrifice;
+    pool_reset(f->packer.state->pool);
+    assert_int_equal(pool_copy(&before, f->packer.pool), 0);
+    assert_true(forecast_update(&f->packer));
+    home = forecast_steps(&scene);
+    decide(f, &terms);
+    then = forecast_steps(&scene);
+    for (size_t i = 0; i < f->packer.steps->nlive; i++)
+        worst = fmax(worst, then[i] - home[i]);
+    *moved += !pool_same(&before, f->packer.pool);
+    pool_free(&before);
+    free(home);
+    free(then);
+    return worst;
+}
+
+/* Eight programs at random: what all gain costs one a fifth of its time and more, now and then;
+ * with a bound nobody, and still many move. */
+static void test_nobody_is_sacrificed(void **state)
+{
+    struct fixture *f = *state;
+    size_t unbounded = 0, bounded = 0, moved = 0, any = 0;
+
+    for (int draw = 0; draw < 100; draw++) {
+        put_eight(f);
+        unbounded += worst_paid(f, 100, &any) > 0.2;
+        bounded += worst_paid(f, 0.2, &moved) > 0.2 + 1e-6;
+        end_eight(f);
+    }
+    assert_true(unbounded > 5);
+    assert_int_equal(bounded, 0);
+    assert_true(moved > 20);
 }
 
 /* ---- promises ---- */
@@ -527,6 +588,7 @@ int main(void)
         CASE(test_newcomer),
         CASE(test_first_look),
         CASE(test_first_look_is_not_enough),
+        CASE(test_nobody_is_sacrificed),
         CASE(test_bound),
         CASE(test_isolated),
         CASE(test_divided),
