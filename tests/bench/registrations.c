@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* registrations [N [LIVE]] - what N (1,000,000) registrations do to berthd with LIVE (500) steps on
- * a node of 192 cores and 24 caches, the ledger on: how long each is waited for, and whether
- * memory and descriptors grow. Run in the build folder.
+/* registrations [N [LIVE [PER_MINUTE]]] - what N (1,000,000) registrations do to berthd with LIVE
+ * (500) steps on a node of 192 cores and 24 caches, the ledger on: how long each is waited for,
+ * the first thousand and the last, the CPU time that all takes, and whether memory and descriptors
+ * grow. One after the other, or so many a minute. Run in the build folder.
  *
  * berthd runs for real as in tests/bench/register; each round registers a step of a new job and
  * ends the oldest one. At the end the ledger's records are counted: each step that ended has one.
@@ -16,6 +17,7 @@
 
 #include <sqlite3.h>
 
+#include "packer/base/array.h"
 #include "packer/base/clock.h"
 #include "packer/wire/wire.h"
 #include "tests/bench/bench.h"
@@ -25,6 +27,7 @@
 #define PROGRAMS 32
 #define LOOKS 200 /* at berthd's memory and descriptors */
 #define PATIENCE_S 60
+#define SOME 1000     /* of the first, and of the last ones */
 #define LATE_US 50000 /* the plugin waits no longer for a registration */
 
 struct look {
@@ -105,6 +108,27 @@ static uint64_t wait_records(uint64_t wanted)
 
 /* ---- figures ---- */
 
+static float median_of(const float *us, size_t n)
+{
+    double *sorted = calloc(n + 1, sizeof(*sorted)), median;
+
+    if (!sorted)
+        bench_die("calloc", strerror(errno));
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = (double)us[i];
+    median = array_median(sorted, n);
+    free(sorted);
+    return (float)median;
+}
+
+static void print_drift(const float *us, size_t n)
+{
+    size_t some = n < SOME ? n : SOME;
+
+    printf("the first %-4zu           p50 %7.3f ms, the last %zu p50 %7.3f ms\n", some,
+           (double)median_of(us, some) / 1e3, some, (double)median_of(us + n - some, some) / 1e3);
+}
+
 static int by_value(const void *a, const void *b)
 {
     const float *x = a, *y = b;
@@ -162,9 +186,19 @@ static void show_progress(size_t done, size_t n, double began_s)
         fputc('\n', stderr);
 }
 
-/* Returns whether all is well. */
-static bool measure(pid_t daemon, uint32_t live, size_t n)
+/* Waits until the i-th of so many a minute is due; 0: at once. */
+static void wait_turn(double began_s, size_t i, double per_minute)
 {
+    double left_s = per_minute > 0 ? began_s + (double)i * 60 / per_minute - clock_s() : 0;
+
+    if (left_s > 0)
+        usleep((useconds_t)(left_s * 1e6));
+}
+
+/* Returns whether all is well. */
+static bool measure(pid_t daemon, uint32_t live, size_t n, double per_minute)
+{
+    double run[2], wait;
     float *starts = calloc(n, sizeof(*starts)), *ends = calloc(n, sizeof(*ends));
     struct look *looks = calloc(LOOKS + 1, sizeof(*looks));
     double began_s = clock_s();
@@ -175,7 +209,10 @@ static bool measure(pid_t daemon, uint32_t live, size_t n)
         bench_die("calloc", strerror(errno));
     for (uint32_t job = 1; job <= live; job++)
         start(job);
+    began_s = clock_s();
+    bench_cpu_us(daemon, &run[0], &wait);
     for (size_t i = 0; i < n; i++) {
+        wait_turn(began_s, i, per_minute);
         starts[i] = (float)start(live + 1 + (uint32_t)i);
         ends[i] = (float)end(1 + (uint32_t)i);
         if ((i + 1) % (n / LOOKS + 1) == 0 || i + 1 == n) {
@@ -183,6 +220,11 @@ static bool measure(pid_t daemon, uint32_t live, size_t n)
             show_progress(i + 1, n, began_s);
         }
     }
+    bench_cpu_us(daemon, &run[1], &wait);
+    printf("CPU time       %9.3f ms for each and an end, %.1f %% of a core\n",
+           (run[1] - run[0]) / 1e3 / (double)n,
+           100 * (run[1] - run[0]) / 1e6 / (clock_s() - began_s));
+    print_drift(starts, n);
     print_times("registrations", starts, n);
     print_times("ends", ends, n);
     print_looks(looks, nlooks);
@@ -198,16 +240,17 @@ static bool measure(pid_t daemon, uint32_t live, size_t n)
 int main(int argc, char **argv)
 {
     long n = argc > 1 ? atol(argv[1]) : 1000000, live = argc > 2 ? atol(argv[2]) : 500;
+    double per_minute = argc > 3 ? atof(argv[3]) : 0;
     pid_t daemon;
     bool well;
 
-    if (n < 8 || live < 0 || live > UINT16_MAX || n > INT32_MAX - live) {
-        fprintf(stderr, "usage: registrations [N [LIVE]]\n");
+    if (n < 8 || live < 0 || live > UINT16_MAX || n > INT32_MAX - live || per_minute < 0) {
+        fprintf(stderr, "usage: registrations [N [LIVE [PER_MINUTE]]]\n");
         return 2;
     }
     bench_folder(folder);
     daemon = bench_berthd_start(folder, "sweep = 3600s\ncounters = software\n");
-    well = measure(daemon, (uint32_t)live, (size_t)n);
+    well = measure(daemon, (uint32_t)live, (size_t)n, per_minute);
     bench_berthd_stop(daemon);
     return well ? 0 : 1;
 }
