@@ -15,6 +15,7 @@
 #include "packer/enact/weigh.h"
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
+#include "packer/place/search.h"
 #include "packer/place/threads.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
@@ -501,7 +502,8 @@ static void decide_newcomers(const struct packer *packer)
     struct scene scene = {packer, &next, false};
 
     terms.newcomers = true;
-    if (!any_begins(packer) || pool_copy(&next, packer->pool) < 0)
+    if (!any_begins(packer) || !search_can(place_policy(&now)) ||
+        pool_copy(&next, packer->pool) < 0)
         return;
     if (weigh_decide(&now, &scene, &terms, &weighed, &err) < 0 || pool_same(&next, packer->pool) ||
         !weigh_pays(&weighed, terms.horizon_s)) {
