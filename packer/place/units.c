@@ -215,14 +215,25 @@ bool units_count(const struct scene *scene, const struct step *step)
              registry_job_lives(scene->packer->steps, step->request.id.job, true));
 }
 
-/* Uses another one of the steps that count a core of this one? */
+/* Does a task of the step use any of these CPUs? */
+static bool uses(const struct step *step, const struct cpus *cpus)
+{
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        if (cpus_intersect(&step->body.task[i].use, cpus))
+            return true;
+    return false;
+}
+
+/* Uses another one of the steps that count a CPU of this one? */
 static bool is_shared(const struct scene *scene, const struct step *step)
 {
     const struct step *other;
+    struct cpus mine = {0};
 
+    for (size_t i = 0; i < step->body.ntasks; i++)
+        cpus_or(&mine, &step->body.task[i].use);
     TAILQ_FOREACH(other, &scene->packer->steps->live, link)
-    if (other != step && cpus_intersect(&other->body.step_home, &step->body.step_home) &&
-        units_count(scene, other))
+    if (other != step && uses(other, &mine) && units_count(scene, other))
         return true;
     return false;
 }
