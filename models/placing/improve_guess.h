@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* improve_guess - where the units stand during a search of improve.h, and what changes are worth by
  * the guess: sums over pairs, kept up to date, so that a candidate costs a few additions. Only for
- * improve.c and improve_guess.c. */
+ * improve*.c. */
 #ifndef BERTH_MODELS_PLACING_IMPROVE_GUESS_H
 #define BERTH_MODELS_PLACING_IMPROVE_GUESS_H
 

@@ -13,6 +13,7 @@ libpacker_la_SOURCES += \
 	packer/enact/offline.c packer/enact/offline.h \
 	packer/enact/ranks_care.c packer/enact/ranks_care.h \
 	packer/enact/rearrange.c packer/enact/rearrange.h \
+	packer/enact/regret.c packer/enact/regret.h \
 	packer/enact/release.c packer/enact/release.h \
 	packer/enact/replace.c packer/enact/replace.h \
 	packer/enact/thermal.c packer/enact/thermal.h \

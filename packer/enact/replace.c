@@ -12,34 +12,12 @@
 #include "packer/enact/as_if.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/rearrange.h"
+#include "packer/enact/regret.h"
 #include "packer/enact/weigh.h"
-#include "packer/observe/window.h"
 #include "packer/place/forecast.h"
 #include "packer/place/search.h"
-#include "packer/place/threads.h"
 #include "packer/steps/stage.h"
-#include "packer/steps/step_counts.h"
 #include "enum_table.h"
-
-/* A step on the caches that a move concerned, and how fast it was. */
-struct watched {
-    struct wire_step_id id;
-    bool moved;
-    double before, before_error; /* instructions per CPU second */
-    double misses, hits;         /* then, per million instructions; NAN not known */
-    double misses_error;
-    double far, far_after; /* how far apart its tasks' cores stood, and stand (threads.h) */
-};
-
-/* The last move, until it is judged. */
-struct watch {
-    uint64_t id;        /* of the proposal; 0: nothing is watched */
-    double worth;       /* the speed at which it still pays, of that before */
-    struct pool before; /* the permutation that it replaced */
-    struct pool after;
-    size_t n;
-    struct watched *step; /* [n] */
-};
 
 /* A proposal that has to be agreed with, or waits: it is weighed again, not sought again. The next
  * search would find one that is as good and not the same, as long as counts have noise. */
@@ -50,7 +28,7 @@ struct candidate {
 
 struct replace {
     struct dio dio;
-    struct watch watch;
+    struct regret watch;
     struct candidate candidate;
     bool rates, steps; /* have changed, since it was decided last */
     bool learnt;       /* slowdowns were measured since then */
@@ -60,16 +38,6 @@ struct replace {
 struct replace *replace_open(void)
 {
     return calloc(1, sizeof(struct replace));
-}
-
-static void watch_end(struct watch *watch)
-{
-    if (!watch->id)
-        return;
-    pool_free(&watch->before);
-    pool_free(&watch->after);
-    free(watch->step);
-    memset(watch, 0, sizeof(*watch));
 }
 
 static void candidate_drop(struct candidate *candidate)
@@ -86,7 +54,7 @@ void replace_close(struct replace *replace)
     if (!replace)
         return;
     candidate_drop(&replace->candidate);
-    watch_end(&replace->watch);
+    regret_forget(&replace->watch);
     free(replace);
 }
 
@@ -143,220 +111,6 @@ static void tell_verdict(const struct scene *next, const struct weighed *weighed
     }
 }
 
-/* ---- regret ---- */
-
-static void speed_of(const struct step *step, double *speed, double *error)
-{
-    if (!step_counts_rate(step, RATE_CORE_SPEED, speed, error))
-        *speed = *error = NAN;
-}
-
-/* Misses, and accesses that hit, per million instructions. */
-static void misses_of(const struct step *step, double *misses, double *misses_error, double *hits)
-{
-    double accesses, error;
-
-    if (!step_counts_rate(step, RATE_MISS_PMI, misses, misses_error))
-        *misses = *misses_error = NAN;
-    *hits = step_counts_rate(step, RATE_ACCESS_PMI, &accesses, &error) ? accesses - *misses : NAN;
-}
-
-/* Adds the CPUs of the caches on which the step stands under the scene's permutation. */
-static void add_caches(const struct scene *scene, const struct step *step, struct cpus *caches)
-{
-    const struct topo *topo = scene->packer->world.topo;
-    struct cpus cpus = step->body.step_home;
-
-    if (stand_movable(scene, step))
-        weigh_image(scene->packer, scene->pool, step, &cpus);
-    for (size_t i = 0; i < topo->llcs; i++)
-        if (cpus_intersect(&topo->llc[i].cpus, &cpus))
-            cpus_or(caches, &topo->llc[i].cpus);
-}
-
-/* Finds the caches that steps leave or come to. */
-static void concerned_caches(const struct scene *now, const struct scene *next, struct cpus *caches)
-{
-    const struct step *step;
-
-    cpus_zero(caches);
-    TAILQ_FOREACH(step, &now->packer->steps->live, link)
-    if (weigh_moves(now, next, step)) {
-        add_caches(now, step, caches);
-        add_caches(next, step, caches);
-    }
-}
-
-/* Notes how fast everybody is on the caches concerned. */
-static void watch_steps(const struct scene *now, const struct scene *next, struct watch *watch)
-{
-    const struct step *step;
-    struct cpus caches;
-
-    concerned_caches(now, next, &caches);
-    TAILQ_FOREACH(step, &now->packer->steps->live, link)
-    {
-        struct watched *watched = &watch->step[watch->n];
-        struct cpus on;
-
-        cpus_zero(&on);
-        add_caches(now, step, &on);
-        if (step_is_shell(step) || !cpus_intersect(&on, &caches))
-            continue;
-        watched->id = step->request.id;
-        watched->moved = weigh_moves(now, next, step);
-        speed_of(step, &watched->before, &watched->before_error);
-        misses_of(step, &watched->misses, &watched->misses_error, &watched->hits);
-        watched->far = threads_apart_now(now, step);
-        watched->far_after = threads_apart_now(next, step);
-        watch->n++;
-    }
-}
-
-/* Remembers what is replaced and how fast everybody was; their averages begin anew. */
-static void watch_begin(const struct packer *packer, struct pool *next, uint64_t id,
-                        const struct weighed *weighed)
-{
-    struct watch *watch = &packer->state->replace->watch;
-    struct scene now = {packer, packer->state->pool, false}, then = {packer, next, false};
-
-    watch_end(watch);
-    watch->step = calloc(packer->steps->nlive + 1, sizeof(*watch->step));
-    if (!watch->step || pool_copy(&watch->before, packer->pool) < 0)
-        goto no_memory;
-    if (pool_copy(&watch->after, next) < 0) {
-        pool_free(&watch->before);
-        goto no_memory;
-    }
-    watch->id = id;
-    watch->worth = weighed->worth;
-    watch_steps(&now, &then, watch);
-    return;
-no_memory:
-    free(watch->step);
-    watch->step = NULL;
-}
-
-/* Fills in what a step on the caches concerned says now. Returns -1: it is too early to tell; 0:
- * nothing (it ended, nobody counts its speed); 1. */
-static int speed_after(const struct packer *packer, const struct watched *watched,
-                       struct dio_speed *speed)
-{
-    const struct step *step = registry_find(packer->steps, watched->id);
-
-    if (!step || !step->counts || !(watched->before > 0))
-        return 0;
-    if (step->counts->phase.rate[RATE_CORE_SPEED].n < REPLACE_WINDOWS)
-        return -1;
-    *speed = (struct dio_speed){.before = watched->before,
-                                .before_error = watched->before_error,
-                                .cores = (double)step->size.given};
-    speed_of(step, &speed->after, &speed->after_error);
-    return !isnan(speed->after);
-}
-
-/* What a step misses now, against before its threads came together or apart. */
-static void compare_standings(const struct step *step, const struct watched *was,
-                              struct threads_seen *seen)
-{
-    bool apart = was->far < was->far_after;
-    double misses, error, hits;
-
-    misses_of(step, &misses, &error, &hits);
-    *seen = (struct threads_seen){
-        .near = fmin(was->far, was->far_after),
-        .far = fmax(was->far, was->far_after),
-        .near_misses = apart ? was->misses : misses,
-        .far_misses = apart ? misses : was->misses,
-        .error = hypot(error, was->misses_error),
-        .near_hits = apart ? was->hits : hits,
-    };
-}
-
-/* What the steps' threads lose when they are apart is seen in their misses before and after. */
-static void learn_threads(const struct packer *packer)
-{
-    const struct watch *watch = &packer->state->replace->watch;
-
-    for (size_t i = 0; i < watch->n; i++) {
-        const struct watched *was = &watch->step[i];
-        const struct step *step = registry_find(packer->steps, was->id);
-        struct threads_seen seen;
-
-        if (!step || was->far == was->far_after)
-            continue;
-        compare_standings(step, was, &seen);
-        threads_learn(packer, step, &seen);
-    }
-}
-
-/* Threads that were spread by a move which is regretted, and were slower, stay whole. */
-static void regret_threads(const struct packer *packer)
-{
-    const struct watch *watch = &packer->state->replace->watch;
-
-    for (size_t i = 0; i < watch->n; i++) {
-        const struct step *step = registry_find(packer->steps, watch->step[i].id);
-        double speed, error;
-
-        if (!step || watch->step[i].far_after <= watch->step[i].far)
-            continue;
-        speed_of(step, &speed, &error);
-        if (speed < watch->step[i].before)
-            threads_regret(packer, step);
-    }
-}
-
-/* Puts the permutation back, if the pool is still the one that was changed. */
-static void undo(const struct packer *packer)
-{
-    struct watch *watch = &packer->state->replace->watch;
-    struct berth_error err;
-    struct pool back;
-
-    if (!pool_same(packer->pool, &watch->after) || pool_copy(&back, &watch->before) < 0)
-        return;
-    for (size_t i = 0; i < watch->n; i++) {
-        struct step *step = registry_find(packer->steps, watch->step[i].id);
-
-        if (step && watch->step[i].moved)
-            snprintf(step->replace.verdict, sizeof(step->replace.verdict),
-                     "put back: slower after the move");
-    }
-    if (rearrange_as(packer, &back, 0, &err) < 0)
-        log_error("%s", err.text);
-}
-
-/* Judges the last move when all on the caches concerned can be judged. */
-static void check_regret(const struct packer *packer, const struct dio_rules *rules)
-{
-    struct watch *watch = &packer->state->replace->watch;
-    struct dio_speed *speed;
-    int known = 0;
-    size_t n = 0;
-
-    if (watch->id && !pool_same(packer->pool, &watch->after))
-        watch_end(watch); /* steps have come or gone: it cannot be undone */
-    if (!watch->id)
-        return;
-    speed = calloc(watch->n + 1, sizeof(*speed));
-    for (size_t i = 0; speed && known >= 0 && i < watch->n; i++) {
-        known = speed_after(packer, &watch->step[i], &speed[n]);
-        n += known > 0;
-    }
-    if (speed && known >= 0)
-        learn_threads(packer);
-    if (speed && known >= 0 && dio_regrets(rules, watch->worth, n, speed)) {
-        log_info("a move made steps slower: put back");
-        regret_threads(packer);
-        dio_forbid(&packer->state->replace->dio, rules, clock_s(), watch->id);
-        undo(packer);
-    }
-    if (!speed || known >= 0)
-        watch_end(watch);
-    free(speed);
-}
-
 /* ---- decisions ---- */
 
 static uint64_t id_of(const struct pool *pool)
@@ -364,35 +118,21 @@ static uint64_t id_of(const struct pool *pool)
     return XXH3_64bits(pool->stand, pool->cores * sizeof(*pool->stand)) | 1;
 }
 
-/* All on the caches concerned are told apart from before: their averages are of the new standing.
- */
-static void begin_anew(const struct packer *packer)
-{
-    const struct watch *watch = &packer->state->replace->watch;
-
-    for (size_t i = 0; i < watch->n; i++) {
-        struct step *step = registry_find(packer->steps, watch->step[i].id);
-
-        if (step)
-            window_moved(step);
-    }
-}
-
 static void carry_out(const struct packer *packer, struct pool *next, const struct weighed *weighed)
 {
     struct scene scene = {packer, next, false};
     struct berth_error err;
 
-    watch_begin(packer, next, id_of(next), weighed);
+    regret_watch(packer, &packer->state->replace->watch, next, id_of(next), weighed);
     tell_verdict(&scene, weighed, verdict_text[DIO_MOVE]);
     if (rearrange_as(packer, next, 0, &err) < 0) {
         log_error("%s", err.text);
-        watch_end(&packer->state->replace->watch);
+        regret_forget(&packer->state->replace->watch);
         return;
     }
-    begin_anew(packer);
+    regret_begin_anew(packer, &packer->state->replace->watch);
     if (weighed->owed) /* whatever it costs the others */
-        watch_end(&packer->state->replace->watch);
+        regret_forget(&packer->state->replace->watch);
 }
 
 /* Returns on what terms a decision is made: no more moves at a time than are allowed in a minute,
@@ -560,6 +300,7 @@ void replace_turn(const struct packer *packer, bool rates_changed, bool steps_ch
 {
     struct dio_rules rules = rules_of(&packer->world.conf);
     struct replace *replace = packer->state->replace;
+    uint64_t undone;
     bool changed;
 
     if (!replace || packer->world.conf.replace == CONF_OFF)
@@ -568,7 +309,9 @@ void replace_turn(const struct packer *packer, bool rates_changed, bool steps_ch
     replace->steps |= steps_changed;
     if (steps_changed)
         decide_newcomers(packer);
-    check_regret(packer, &rules);
+    undone = regret_judge(packer, &replace->watch, &rules);
+    if (undone)
+        dio_forbid(&replace->dio, &rules, clock_s(), undone);
     if (replace->watch.id) /* the last move is not judged yet */
         return;
     if (replace->steps) { /* which is no noise: nothing has to be seen twice */

@@ -14,9 +14,6 @@
 
 #include "packer/steps/packer.h"
 
-/* Windows after a move before its effect is judged. */
-#define REPLACE_WINDOWS 3
-
 /* How long what was measured of steps beside each other waits for a decision, if nothing else
  * changes. */
 #define REPLACE_LEARNT_S 60
