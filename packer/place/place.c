@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packer/base/clock.h"
 #include "packer/bill/node_power.h"
 #include "packer/place/forecast.h"
 #include "packer/place/keep.h"
@@ -77,11 +76,6 @@ void place_home(const struct packer *packer, struct step *step)
 }
 
 /* ---- the decision ---- */
-
-bool place_fresh(const struct place_terms *terms, const struct step *step)
-{
-    return terms && (step == terms->fresh || (terms->newcomers && step_begins(step, clock_s())));
-}
 
 /* Tells the steps which rank they had (0: none): a new step changes everybody's. */
 static void tell_ranks(const struct scene *scene, const struct units *units,

@@ -6,6 +6,7 @@
 #ifndef BERTH_PLACE_PLACE_H
 #define BERTH_PLACE_PLACE_H
 
+#include "packer/base/clock.h"
 #include "packer/steps/stand.h"
 
 /* The part of the cores' work that is at stake at least where a policy of the papers, which scores
@@ -25,7 +26,10 @@ struct place_terms {
 };
 
 /* Is the step fresh? */
-bool place_fresh(const struct place_terms *terms, const struct step *step);
+static inline bool place_fresh(const struct place_terms *terms, const struct step *step)
+{
+    return terms && (step == terms->fresh || (terms->newcomers && step_begins(step, clock_s())));
+}
 
 /* Decides anew where everybody in the scene's pool stands; what the policy leaves open (which of
  * equal units, which core of a cache) is decided for staying. terms may be NULL: no move costs
