@@ -33,7 +33,7 @@ t80_a_program_is_narrowed_after_its_first_window() {
     # shellcheck disable=SC2016 # the step's own shell
     start b -p shared -c2 --contention-aware sh -c 'nproc >"$0"; exec "$@"' "$file"
     same "processors, in the program's words" "$(cat "$file")" 2
-    same "told" "$(explained b '.place.share | "\(.others) \(.cores)"')" "1 null"
+    soon "told" "1 null" explained b '.place.share | "\(.others) \(.cores)"'
     ctl status >/dev/null # a turn of berthd, in which nothing changes
     same "nobody is narrowed" "$(cpus_of a) $(cpus_of b)" "0-1 0-1"
     daemon_stop berthd KILL

@@ -212,6 +212,7 @@ static void test_among_sliced(void **state)
 
     request.options.faithful = false;
     step = fixture_start(f, request);
+    pipeline_observe(&f->packer); /* cores are dealt, and not again while nobody comes or goes */
     step->share.adapt = (struct step_adapt){.on = true, .parts = true, .faithful = true};
     run(f, step, 1, 5);
     assert_int_equal(sched_getscheduler(fixture_child), SCHED_OTHER);

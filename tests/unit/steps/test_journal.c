@@ -452,13 +452,11 @@ static void test_mark(void **state)
 static void test_mark_end(void **state)
 {
     struct fixture *f = *state;
-    struct known_jobs jobs;
+    struct known_jobs *jobs = f->packer.state->jobs;
     struct step *step = put(f, 7);
 
-    known_jobs_init(&jobs);
-    f->packer.state->jobs = &jobs;
-    known_jobs_begin(&jobs, 7, step->request.uid, step->started_at);
-    known_jobs_begin(&jobs, 8, step->request.uid, step->started_at);
+    known_jobs_begin(jobs, 7, step->request.uid, step->started_at);
+    known_jobs_begin(jobs, 8, step->request.uid, step->started_at);
     pool_marker_update(&f->packer, 7);
     pool_marker_update(&f->packer, 8); /* no step of it opted in */
     assert_true(marked(f, "7"));
@@ -468,15 +466,13 @@ static void test_mark_end(void **state)
     pool_marker_update(&f->packer, 7);
     assert_false(marked(f, "7"));
     assert_true(marked(f, "7.end"));
-    known_jobs_find(&jobs, 7)->over = true;
-    known_jobs_find(&jobs, 8)->over = true;
+    known_jobs_find(jobs, 7)->over = true;
+    known_jobs_find(jobs, 8)->over = true;
     pool_marker_update(&f->packer, 7);
     assert_false(marked(f, "7.end"));
     assert_true(marked(f, "8.end"));
     pool_marker_tidy(&f->packer); /* nobody told of it */
     assert_false(marked(f, "8.end"));
-    f->packer.state->jobs = NULL;
-    known_jobs_free(&jobs);
 }
 
 static void test_mark_all(void **state)
