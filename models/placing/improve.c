@@ -38,15 +38,6 @@ static double gain_of(struct offers *offers, const struct guess_change *change)
     return less;
 }
 
-static double price_of(const struct offers *offers, const struct guess_change *change)
-{
-    double price = 0;
-
-    for (size_t i = 0; i < change->n; i++)
-        price += guess_price(&offers->guess, change->move[i].unit, change->move[i].to);
-    return price;
-}
-
 /* Makes the best of the candidates, if any pays. Returns whether one did. */
 static bool make_best(struct offers *offers, struct improve_found *found)
 {
@@ -55,7 +46,7 @@ static bool make_best(struct offers *offers, struct improve_found *found)
 
     for (size_t i = 0; i < offers->nbest; i++) {
         const struct guess_change *change = &offers->best[i];
-        double its_price = price_of(offers, change), its_gain;
+        double its_price = guess_change_price(&offers->guess, change), its_gain;
 
         if (best && offers->nbest == offers->tries && change->value < most)
             break; /* there are many, and the rest is guessed to be worse than what was found */

@@ -247,7 +247,7 @@ static double more_in_domains(const struct guess *guess, const struct guess_chan
     return more;
 }
 
-static double price_of(const struct guess *guess, const struct guess_change *change)
+double guess_change_price(const struct guess *guess, const struct guess_change *change)
 {
     double price = 0;
 
@@ -258,7 +258,7 @@ static double price_of(const struct guess *guess, const struct guess_change *cha
 
 double guess_at_most(struct guess *guess, const struct guess_change *change)
 {
-    double price = price_of(guess, change), less = 0;
+    double price = guess_change_price(guess, change), less = 0;
 
     if (!isfinite(price))
         return -INFINITY;
@@ -272,7 +272,7 @@ double guess_at_most(struct guess *guess, const struct guess_change *change)
 
 double guess_value(struct guess *guess, const struct guess_change *change)
 {
-    double price = price_of(guess, change);
+    double price = guess_change_price(guess, change);
 
     if (!isfinite(price))
         return -INFINITY;

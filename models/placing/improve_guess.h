@@ -42,6 +42,9 @@ double guess_beside(struct guess *guess, size_t unit, size_t cache);
 /* Returns what it costs, or saves, that a unit stands on cache `to` instead of where it stands. */
 double guess_price(const struct guess *guess, size_t unit, size_t to);
 
+/* Returns that of all that move. */
+double guess_change_price(const struct guess *guess, const struct guess_change *change);
+
 /* Returns the memory node of a cache. */
 size_t guess_domain(const struct guess *guess, size_t cache);
 

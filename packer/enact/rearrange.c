@@ -70,7 +70,7 @@ static int launch_by_weight(const struct scene *next, const struct step *fresh,
 
 int rearrange_launch(const struct scene *next, struct step *fresh, struct berth_error *err)
 {
-    if (place_looks(next, fresh))
+    if (place_looks(next))
         return place_look(next, fresh, weigh_terms(next->packer, fresh).horizon_s, err);
     return launch_by_weight(next, fresh, err);
 }

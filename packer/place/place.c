@@ -250,12 +250,12 @@ static bool is_promised(const struct step *step)
     return step->request.options.isolate || !isnan(step->place.max_slowdown) || step->near.holds;
 }
 
-bool place_looks(const struct scene *scene, const struct step *fresh)
+bool place_looks(const struct scene *scene)
 {
     const struct packer *packer = scene->packer;
     const struct step *step;
 
-    if (packer->world.conf.replace == CONF_OFF || is_promised(fresh))
+    if (packer->world.conf.replace == CONF_OFF)
         return false;
     TAILQ_FOREACH(step, &packer->steps->live, link)
     if (is_promised(step) || step->place.policy_asked == WIRE_POLICY_DIO_POWER)

@@ -36,10 +36,10 @@ static inline bool place_fresh(const struct place_terms *terms, const struct ste
  * anything.
  *
  * contend, pain, sdc, animal and missrate move whom it pays to move (search.h); where somebody is
- * fresh, for his sake only. DI and DIO-POWER
- * place by rule, whatever the terms. Units of steps for DIO-POWER (step_place.policy_asked) are
- * clustered beside the others, which DI spreads; or, where the power of the packages is known and
- * that has the smaller predicted energy-delay product for the node's steps, all are spread by DI.
+ * fresh, for his sake only. DI and DIO-POWER place by rule, whatever the terms. Units of steps for
+ * DIO-POWER (step_place.policy_asked) are clustered beside the others, which DI spreads; or, where
+ * the power of the packages is known and that has the smaller predicted energy-delay product for
+ * the node's steps, all are spread by DI.
  * While somebody is to be isolated (isolation.h) DI is DI's prioritised mode. Fills in which policy
  * has decided, the rank and the energy-delay products of the steps that the decision is for. Brings
  * the forecast up to date. 0, or -1 and err with the pool unchanged. */
@@ -49,7 +49,7 @@ int place_decide(const struct scene *scene, const struct place_terms *terms,
 /* Is the first look enough to begin with for a step that has just come (place_look)? Not under
  * policies that place by rule, nor while anybody was promised something, nor where steps that run
  * are never moved for each other's sake. Brings the forecast up to date. */
-bool place_looks(const struct scene *scene, const struct step *fresh);
+bool place_looks(const struct scene *scene);
 
 /* The first look: gives a step that has just come the best of its own cores and of those on which
  * nobody stands; all others stay. It costs little, since the step's tasks wait for it: what the

@@ -156,8 +156,8 @@ static int improve(struct search *search, size_t *moved)
     return 0;
 }
 
-/* Nobody moves for nothing here, so nobody pays for others more than is bearable. At its first look
- * a step meets others where they are. */
+/* Finds what each step may bear for others' gain, where contend decides about steps that run. At
+ * its first look a step meets others where they are. */
 static void find_bearable(struct search *search)
 {
     search->bears = search->policy == WIRE_POLICY_CONTEND && search->terms && !search->units->alone;

@@ -197,7 +197,7 @@ static void look(struct fixture *f, struct step *fresh)
     struct scene scene = {&f->packer, f->packer.state->pool, false};
     struct berth_error err = {""};
 
-    assert_true(place_looks(&scene, fresh));
+    assert_true(place_looks(&scene));
     if (place_look(&scene, fresh, 60, &err) < 0)
         fail_msg("%s", err.text);
 }
@@ -231,18 +231,18 @@ static void test_first_look_is_not_enough(void **state)
     struct scene scene = {&f->packer, f->packer.state->pool, false};
     struct step *step = put(f, 1, "0", 20000, 20000), *fresh = put(f, 2, "1", 20000, 20000);
 
-    assert_true(place_looks(&scene, fresh));
+    assert_true(place_looks(&scene));
     f->packer.world.conf.replace = CONF_OFF;
-    assert_false(place_looks(&scene, fresh));
+    assert_false(place_looks(&scene));
     f->packer.world.conf.replace = CONF_ON;
     step->place.max_slowdown = 0.1;
-    assert_false(place_looks(&scene, fresh));
+    assert_false(place_looks(&scene));
     step->place.max_slowdown = NAN;
     step->request.options.isolate = true;
-    assert_false(place_looks(&scene, fresh));
+    assert_false(place_looks(&scene));
     step->request.options.isolate = false;
     step->place.policy_asked = fresh->place.policy_asked = WIRE_POLICY_DI;
-    assert_false(place_looks(&scene, fresh));
+    assert_false(place_looks(&scene));
 }
 
 /* ---- who pays ---- */
