@@ -246,12 +246,13 @@ int units_collect(const struct scene *scene, struct step *only, struct units *un
     if (units_init(units, scene->pool->cores) < 0)
         return -1;
     units->alone = only != NULL;
-    if (only && units_count(scene, only) && !is_shared(scene, only))
-        add_tasks(packer, scene->pool, units, only);
-    if (!only)
-        TAILQ_FOREACH(step, &packer->steps->live, link)
-    if (units_count(scene, step))
-        add_tasks(packer, scene->pool, units, step);
+    if (only && is_shared(scene, only))
+        return 0;
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    {
+        if ((!only || step == only) && units_count(scene, step))
+            add_tasks(packer, scene->pool, units, step);
+    }
     if (close_gaps(packer, units) < 0) {
         units_free(units);
         return -1;

@@ -28,14 +28,23 @@ static bool opted_in(const struct packer *packer, uint32_t job)
     return false;
 }
 
+#define MARK_PATH_MAX (PATH_MAX + 32)
+
+static void mark_path(const struct packer *packer, const char *name, char path[MARK_PATH_MAX])
+{
+    char dir[PATH_MAX];
+
+    run_folder(packer, WIRE_POOL_DIR, dir);
+    snprintf(path, MARK_PATH_MAX, "%s/%s", dir, name);
+}
+
 /* Makes or removes a marker. Returns whether it is there then. */
 static bool mark_name(const struct packer *packer, const char *name, bool there)
 {
-    char dir[PATH_MAX], path[PATH_MAX + 32];
+    char path[MARK_PATH_MAX];
     int fd;
 
-    run_folder(packer, WIRE_POOL_DIR, dir);
-    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    mark_path(packer, name, path);
     if (!there)
         return unlink(path) < 0 && errno != ENOENT;
     fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
@@ -55,11 +64,10 @@ static bool is_awaited(const struct packer *packer, uint32_t job)
 /* Has the job's marker only ask for its end from now on. */
 static void await_end(const struct packer *packer, const char *name, const char *name_end)
 {
-    char dir[PATH_MAX], path[PATH_MAX + 32], path_end[PATH_MAX + 32];
+    char path[MARK_PATH_MAX], path_end[MARK_PATH_MAX];
 
-    run_folder(packer, WIRE_POOL_DIR, dir);
-    snprintf(path, sizeof(path), "%s/%s", dir, name);
-    snprintf(path_end, sizeof(path_end), "%s/%s", dir, name_end);
+    mark_path(packer, name, path);
+    mark_path(packer, name_end, path_end);
     if (rename(path, path_end) < 0)
         mark_name(packer, name_end, true);
 }
@@ -124,15 +132,14 @@ static char *guests_of(const struct packer *packer)
 void pool_marker_guests(const struct packer *packer)
 {
     struct idle_cores *idle = &packer->state->idle;
-    char *lines, dir[PATH_MAX], path[PATH_MAX + 32];
+    char *lines, path[MARK_PATH_MAX];
     uint64_t said;
 
     if (!idle->marked || !packer->world.enforce->way->folder)
         return;
     lines = guests_of(packer);
     said = lines ? XXH3_64bits(lines, strlen(lines)) : 0;
-    run_folder(packer, WIRE_POOL_DIR, dir);
-    snprintf(path, sizeof(path), "%s/%s", dir, WIRE_IDLE_MARK);
+    mark_path(packer, WIRE_IDLE_MARK, path);
     if (lines && said != idle->guests && file_replace(path, 0600, 0, lines, strlen(lines)) == 0)
         idle->guests = said;
     free(lines);
@@ -140,12 +147,11 @@ void pool_marker_guests(const struct packer *packer)
 
 bool pool_marker_sent(const struct packer *packer, bool forget)
 {
-    char dir[PATH_MAX], path[PATH_MAX + 32];
+    char path[MARK_PATH_MAX];
 
     if (packer->world.conf.idle == CONF_IDLE_OFF)
         return false;
-    run_folder(packer, WIRE_POOL_DIR, dir);
-    snprintf(path, sizeof(path), "%s/%s", dir, WIRE_SENT_MARK);
+    mark_path(packer, WIRE_SENT_MARK, path);
     return (forget ? unlink(path) : access(path, F_OK)) == 0;
 }
 
