@@ -22,22 +22,24 @@
 #define ALWAYS "job_program = off\n"
 #define NOTHING ALWAYS "counters =\nenergy =\nmemory_rate = 0\n"
 
-#define SCENE(scene, does, n, t, alone, on)                                                        \
+#define SCENE(scene, does, n, t, alone, ...)                                                       \
     {                                                                                              \
         .name = (scene), .what = (does), .cores = (n) ? (n) : 64, .tasks = (n), .threads = (t),    \
-        .serial = (alone), .all = (on), .folder = (scene)[0] == 'f'                                \
+        .serial = (alone), .folder = (scene)[0] == 'f', __VA_ARGS__                                \
     }
-#define BOTH(scene, does, n, t, alone)                                                             \
-    SCENE(scene, does, n, t, alone, false), SCENE(scene "+", does ", all on", n, t, alone, true)
+#define EACH(scene, does, n, t, alone)                                                             \
+    SCENE(scene, does, n, t, alone, .all = false),                                                 \
+        SCENE(scene "-", does ", all on but the blackboard", n, t, alone, .all = true),            \
+        SCENE(scene "+", does ", all on", n, t, alone, .all = true, .blackboard = true)
 
 const struct silence_scene silence_scenes[] = {
-    BOTH("nobody", "nobody is on the node", 0, 0, false),
-    BOTH("step.64x1", "a step of 64 tasks of one thread has the node", 64, 1, false),
-    BOTH("folder.64x1", "the same step has cgroups of its own, as Slurm makes them", 64, 1, false),
-    BOTH("step.64x8", "a step of 64 tasks of eight threads has the node", 64, 8, false),
-    BOTH("step.192x1", "a step of 192 tasks of one thread has the node", 192, 1, false),
-    BOTH("step.192x8", "a step of 192 tasks of eight threads has the node", 192, 8, false),
-    BOTH("serial.64", "64 steps of one task have the node", 64, 1, true),
+    EACH("nobody", "nobody is on the node", 0, 0, false),
+    EACH("step.64x1", "a step of 64 tasks of one thread has the node", 64, 1, false),
+    EACH("folder.64x1", "the same step has cgroups of its own, as Slurm makes them", 64, 1, false),
+    EACH("step.64x8", "a step of 64 tasks of eight threads has the node", 64, 8, false),
+    EACH("step.192x1", "a step of 192 tasks of one thread has the node", 192, 1, false),
+    EACH("step.192x8", "a step of 192 tasks of eight threads has the node", 192, 8, false),
+    EACH("serial.64", "64 steps of one task have the node", 64, 1, true),
 };
 const size_t silence_scenes_n = sizeof(silence_scenes) / sizeof(silence_scenes[0]);
 
@@ -93,7 +95,8 @@ static pid_t berthd_start(const struct silence_stage *stage, const struct silenc
              scene->cores / MEMORY_NODES / 8);
     bench_berthd_topology(topology);
     bench_machine(stage->folder, MEMORY_NODES, (unsigned)scene->cores / MEMORY_NODES);
-    snprintf(more, sizeof(more), ALWAYS "blackboard = on\nenergy_root = %s\n", stage->folder);
+    snprintf(more, sizeof(more), ALWAYS "blackboard = %s\nenergy_root = %s\n",
+             scene->blackboard ? "on" : "off", stage->folder);
     bench_berthd_ledger(scene->all);
     return bench_berthd_start(stage->folder, scene->all ? more : NOTHING);
 }

@@ -16,7 +16,8 @@ struct silence_scene {
     size_t tasks, threads; /* of each task */
     bool serial;           /* each task is a step of a job of its own; else all are one step */
     bool folder;           /* its step has cgroups of its own */
-    bool all;              /* counters, energy, memory, blackboard and ledger are on; else off */
+    bool all;              /* counters, energy, memory and ledger are on; else off */
+    bool blackboard;       /* is on, too */
 };
 
 extern const struct silence_scene silence_scenes[];
