@@ -32,7 +32,13 @@ enum conf_private { CONF_PRIVATE_SLURM, CONF_PRIVATE_ON, CONF_PRIVATE_OFF, CONF_
 enum conf_dio_power_order { CONF_BALANCED, CONF_AS_PRINTED, CONF_DIO_POWER_ORDERS };
 enum conf_edp_power { CONF_EDP_TOTAL, CONF_EDP_ABOVE_IDLE, CONF_EDP_POWERS };
 enum conf_share { CONF_SHARE_NEED, CONF_SHARE_ADAPT, CONF_SHARES };
-enum conf_idle { CONF_IDLE_OFF, CONF_IDLE_NEAR, CONF_IDLE_ON, CONF_IDLE_CHOICES };
+enum conf_idle {
+    CONF_IDLE_OFF,
+    CONF_IDLE_NEAR,
+    CONF_IDLE_ON,
+    CONF_IDLE_AUTO, /* on, once those who start were seen to ask for their cores */
+    CONF_IDLE_CHOICES
+};
 enum conf_near { CONF_NEAR_OFF, CONF_NEAR_PREFER, CONF_NEAR_MUST, CONF_NEARS };
 enum conf_move { CONF_MOVE_NEVER, CONF_MOVE_KNOWN, CONF_MOVE_ALL, CONF_MOVES };
 enum conf_idle_energy { CONF_IDLE_CORES, CONF_IDLE_EVENLY, CONF_IDLE_NOBODY, CONF_IDLES };

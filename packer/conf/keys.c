@@ -78,7 +78,7 @@ static const char *const TABLE(move_words, CONF_MOVES + 1) = {
 TABLE_COMPLETE(move_words);
 static const char *const TABLE(idle_words, CONF_IDLE_CHOICES + 1) = {
     ROW(CONF_IDLE_OFF) = "off", ROW(CONF_IDLE_NEAR) = "near", ROW(CONF_IDLE_ON) = "on",
-    ROW(CONF_IDLE_CHOICES) = NULL};
+    ROW(CONF_IDLE_AUTO) = "auto", ROW(CONF_IDLE_CHOICES) = NULL};
 TABLE_COMPLETE(idle_words);
 static const char *const TABLE(near_words, CONF_NEARS + 1) = {
     ROW(CONF_NEAR_OFF) = "off", ROW(CONF_NEAR_PREFER) = "prefer", ROW(CONF_NEAR_MUST) = "must",
@@ -255,10 +255,13 @@ const struct conf_key conf_key[] = {
      "a core there is free (prefer); either way it does not leave a place near it. off: the step "
      "stays where Slurm put it. Of steps that begin then. A user says nodevice: his step's devices "
      "do not count."},
-    {"idle", LIVE, "off", CHOICE(idle_words), FIELD(idle),
+    {"idle", LIVE, "auto", CHOICE(idle_words), FIELD(idle),
      "Whether steps may stand on cores that Slurm has given to nobody: not at all (off), on those "
      "of memory nodes on which Slurm has given cores to a step that berth may move (near), on all "
-     "(on). A step never has more cores than Slurm gave it."},
+     "(on), or on all once three jobs in a row have asked for their cores when they started "
+     "(auto), "
+     "as those of a Slurm do whose plugstack.conf has berth's line. A step never has more cores "
+     "than Slurm gave it."},
     {"replace", LIVE, "on", CHOICE(switch_words), FIELD(replace),
      "Move running steps when what is counted says that another placement is better (DIO)."},
     {"replace_horizon", LIVE, "60s", TIME(1000, 86400e3), FIELD(replace_horizon_ms),

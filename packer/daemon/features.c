@@ -23,6 +23,7 @@
 #include "packer/counters/counters.h"
 #include "packer/steps/registers.h"
 #include "packer/steps/stand.h"
+#include "packer/steps/strangers.h"
 #include "packer/system/process_watch.h"
 
 const char *const TABLE(feature_state_name, FEATURE_STATES) = {
@@ -88,6 +89,10 @@ static void idle_cores(const struct packer *packer, struct feature *feature)
         set(feature, FEATURE_ABSENT, "%.200s", why);
     else if (wanted && !packer->state->idle.marked)
         set(feature, FEATURE_ABSENT, "who starts cannot be told to ask for his cores");
+    else if (!stand_idle_proved(packer))
+        set(feature, FEATURE_OFF,
+            "idle=auto: not before %d jobs in a row have asked for their cores (%u so far)",
+            STRANGERS_ASKED_MIN, packer->state->idle.asked);
     else if (packer->steps->nlive > 0 && !wanted)
         set(feature, FEATURE_ABSENT, "not now: no step may move, or one has no cpuset");
     else

@@ -108,6 +108,7 @@ void pipeline_start(const struct packer *packer, struct wire_register *request,
         return;
     }
     packer->state->tally->refused.in_a_row = 0;
+    strangers_hear(packer, id.job);
     stages_begin(packer, step);
     answer_fill(packer, step, answer);
     if (size_due(packer))

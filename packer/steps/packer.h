@@ -82,6 +82,8 @@ struct states {
         struct cpus nobody; /* of the pool, though Slurm has given them to nobody (stand.c) */
         bool marked;        /* whoever starts asks for his cores: others may stand there */
         unsigned unasked;   /* new jobs in a row that run and have not (strangers.h) */
+        unsigned asked;     /* jobs in a row that have, the last one this: */
+        uint32_t asker;
         uint64_t guests; /* what the marker says of who stands there, as a hash */
         struct idle_looks *looks;
     } idle;

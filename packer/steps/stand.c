@@ -218,6 +218,13 @@ bool stand_idle(const struct scene *scene)
     return any;
 }
 
+bool stand_idle_proved(const struct packer *packer)
+{
+    return packer->world.conf.idle != CONF_IDLE_AUTO ||
+           (packer->world.enforce->way->touches &&
+            packer->state->idle.asked >= STRANGERS_ASKED_MIN);
+}
+
 /* Adds the CPUs that may be idle, of all nodes or of those of the homes, as berth.conf has it:
  * whether they are is another question. None where those who start would not ask for them. */
 static void add_idle(const struct scene *scene, const struct cpus *homes, struct cpus *cpus)
@@ -226,9 +233,9 @@ static void add_idle(const struct scene *scene, const struct cpus *homes, struct
     const struct topo *topo = packer->world.topo;
     bool asked = packer->state->idle.marked || scene->as_if || !packer->world.enforce->way->touches;
 
-    if (!asked || !stand_idle(scene))
+    if (!asked || !stand_idle(scene) || !stand_idle_proved(packer))
         return;
-    if (packer->world.conf.idle == CONF_IDLE_ON)
+    if (packer->world.conf.idle != CONF_IDLE_NEAR)
         cpus_or(cpus, &topo->cpus);
     for (size_t i = 0; i < topo->nodes; i++)
         if (cpus_intersect(homes, &topo->node[i].cpus))

@@ -30,6 +30,10 @@ int stand_sync(const struct scene *scene);
  * known). */
 bool stand_idle(const struct scene *scene);
 
+/* And are they members, as berth.conf has it: with idle = auto only once those who start were seen
+ * to ask for their cores (strangers.h), and steps are moved at all. */
+bool stand_idle_proved(const struct packer *packer);
+
 /* Marks the packages on which live steps stand that do not count as movable, or others run who are
  * not in berth's care (strangers.h): awake[topo->packages], all false before. */
 void stand_awake(const struct scene *scene, bool *awake);

@@ -304,6 +304,7 @@ static void judge(const struct packer *packer, struct stranger *stranger)
     if (!stranger->new)
         return;
     stranger->new = false;
+    packer->state->idle.asked = 0;
     if (++packer->state->idle.unasked != STRANGERS_UNASKED_MAX)
         return;
     lacks_note(packer, LACK_IDLE, why);
@@ -404,9 +405,20 @@ void strangers_ask(const struct packer *packer, uint32_t job)
 {
     struct stranger *stranger = note(packer, (struct wire_step_id){job, WHOLE_JOB});
 
-    packer->state->idle.unasked = 0;
+    strangers_hear(packer, job);
     if (stranger)
         stranger->new = false;
+}
+
+void strangers_hear(const struct packer *packer, uint32_t job)
+{
+    struct idle_cores *idle = &packer->state->idle;
+
+    if (idle->unasked >= STRANGERS_UNASKED_MAX)
+        return;
+    idle->unasked = 0;
+    idle->asked += idle->asked == 0 || idle->asker != job;
+    idle->asker = job;
 }
 
 bool strangers_look(const struct packer *packer)

@@ -57,6 +57,14 @@ void strangers_expect_job(const struct packer *packer, uint32_t job);
 /* A step of the job asks for its cores: the job is taken note of. */
 void strangers_ask(const struct packer *packer, uint32_t job);
 
+/* A step of the job has registered, which shows as much as asking does: slurmstepd has the plugin.
+ */
+void strangers_hear(const struct packer *packer, uint32_t job);
+
+/* So many jobs in a row that have asked or registered, and none that runs and has not, show that
+ * whoever starts here asks (berth.conf's idle = auto). */
+#define STRANGERS_ASKED_MIN 3
+
 /* So many new jobs in a row whose tasks run, and that have not asked for their cores, show that
  * steps start here which do not know of berth: its line is missing in their plugstack.conf. Then no
  * step stands on cores of nobody (stand_idle), until berth.conf is read again. */

@@ -272,6 +272,7 @@ struct sim *sim_open(const char *topology)
     fixture_gpu(sim->f, "0000:86:00.0", "1", "4-7");
     fixture_restart(sim->f);
     sim->f->owner = sim;
+    sim->f->conf.idle = sim->f->packer.world.conf.idle = CONF_IDLE_OFF; /* sim_use_idle() */
     sim->f->way = enforce_dryrun;
     sim->f->way.touches = true;
     sim->f->way.name = "sim";

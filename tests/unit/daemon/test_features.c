@@ -16,6 +16,7 @@
 #include "packer/base/json.h"
 #include "packer/daemon/features.h"
 #include "packer/daemon/privileges.h"
+#include "packer/steps/strangers.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"
 #include "tests/unit/common/hwmon_tree.h"
@@ -76,6 +77,12 @@ static void test_idle(void **state)
     fixture_paper(f);
     f->way.touches = true;
     is(&f->packer, "idle", FEATURE_ON); /* nobody is there who would be in the way */
+    f->packer.world.conf.idle = CONF_IDLE_AUTO;
+    assert_string_equal(
+        find(&f->packer, "idle").say,
+        "idle=auto: not before 3 jobs in a row have asked for their cores (0 so far)");
+    f->packer.state->idle.asked = STRANGERS_ASKED_MIN;
+    is(&f->packer, "idle", FEATURE_ON);
     fixture_run(f, 1, "0", "")->body.leaf[0] = '\0';
     is(&f->packer, "idle", FEATURE_ABSENT);
     lacks_note(&f->packer, LACK_IDLE, "slurm.conf has CpuSpecList");

@@ -395,6 +395,33 @@ static void test_nobody_asks(void **state)
     assert_non_null(strstr(lacks_why(&f->packer, LACK_IDLE), "plugstack.conf"));
 }
 
+/* With idle = auto cores of nobody are places once jobs in a row have asked or registered, and no
+ * more as soon as one runs that has not. */
+static void test_proved(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t job = 10;
+
+    f->packer.state->idle.asked = 0; /* its steps have registered */
+    f->packer.world.conf.idle = CONF_IDLE_AUTO;
+    f->packer.state->idle.marked = true;
+    for (unsigned i = 0; i < STRANGERS_ASKED_MIN; i++) {
+        assert_false(stand_idle_proved(&f->packer));
+        strangers_hear(&f->packer, job);
+        strangers_hear(&f->packer, job); /* a second step of the job shows nothing new */
+        job++;
+    }
+    assert_true(stand_idle_proved(&f->packer));
+    come(f, job++, false);
+    assert_false(stand_idle_proved(&f->packer));
+    for (unsigned i = 0; i < STRANGERS_ASKED_MIN; i++)
+        come(f, job++, true);
+    assert_true(stand_idle_proved(&f->packer));
+    f->packer.world.conf.idle = CONF_IDLE_ON;
+    come(f, job, false);
+    assert_true(stand_idle_proved(&f->packer));
+}
+
 /* Root is told who it is, and so is its owner. */
 static void test_who_is_told(void **state)
 {
@@ -434,6 +461,7 @@ int main(void)
         test(test_on_an_idle_core),
         test(test_slow_start),
         test(test_nobody_asks),
+        test(test_proved),
         test(test_who_is_told),
     };
 
