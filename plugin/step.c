@@ -265,10 +265,12 @@ static void step_claim(const struct step *step)
     struct wire_request request = {.op = WIRE_OP_CLAIM, .id = step->reg.id};
     struct wire_answer answer;
     struct berth_error err;
+    double began_s = now_s();
 
     if (client_ask(step->site.socket, step->site.deadline_ms, &request, &answer, &err) ==
         CLIENT_ANSWERED) {
         wire_answer_clear(&answer);
+        slurm_verbose("berth: its cores were free after %.3f ms", 1e3 * (now_s() - began_s));
         return;
     }
     slurm_verbose("berth: its cores not asked for: %s", err.text);
