@@ -12,6 +12,7 @@
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
 #include "packer/place/forecast.h"
+#include "packer/place/place.h"
 #include "packer/place/reason.h"
 #include "packer/size/judge.h"
 #include "packer/steps/effect.h"
@@ -128,6 +129,13 @@ static const char *idle_rule(const struct step *step)
 static double until_s(const struct step *step)
 {
     return step->ended_at ? step->ended_mono_s : clock_s();
+}
+
+static double idle_core_s(const struct step *step)
+{
+    double core_s = place_idle_core_s(step, until_s(step));
+
+    return core_s > 0 ? core_s : NAN;
 }
 
 static double predicted(const struct step *step)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/clock.h"
 #include "packer/bill/node_power.h"
 #include "packer/place/forecast.h"
 #include "packer/place/keep.h"
@@ -58,14 +59,40 @@ void place_describe(const struct packer *packer, const struct pool *pool, struct
     topo_nodes_of(packer->world.topo, &step->place.cpus, &step->place.mems);
 }
 
+double place_idle_core_s(const struct step *step, double at_s)
+{
+    double cores = (double)step->place.on_idle.cores;
+
+    return step->place.on_idle.core_s +
+           (cores > 0 ? cores * (at_s - step->place.on_idle.since_s) : 0);
+}
+
+/* From now on it stands on so many cores of nobody. */
+static void stand_on_idle(struct step *step, size_t cores)
+{
+    double now_s = clock_s();
+
+    if (cores == step->place.on_idle.cores)
+        return;
+    step->place.on_idle.core_s = place_idle_core_s(step, now_s);
+    step->place.on_idle.since_s = now_s;
+    step->place.on_idle.cores = cores;
+}
+
 void place_note_idle(const struct packer *packer)
 {
+    const struct topo *topo = packer->world.topo;
     struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
+        size_t cores = 0;
+
         step->place.idle = step->place.cpus;
         cpus_and(&step->place.idle, &packer->state->idle.nobody);
+        for (size_t i = 0; i < topo->cores && !cpus_empty(&step->place.idle); i++)
+            cores += cpus_intersect(&topo->core[i].cpus, &step->place.idle);
+        stand_on_idle(step, cores);
     }
 }
 

@@ -81,6 +81,10 @@ void place_describe(const struct packer *packer, const struct pool *pool, struct
 /* Notes which live steps stand on cores of nobody. */
 void place_note_idle(const struct packer *packer);
 
+/* Returns the core-seconds until at_s (CLOCK_MONOTONIC) for which the step has stood on such cores.
+ */
+double place_idle_core_s(const struct step *step, double at_s);
+
 /* The step stands where Slurm put it. */
 void place_home(const struct packer *packer, struct step *step);
 

@@ -239,6 +239,10 @@ struct step_place {
     struct cpus home; /* where Slurm put it */
     struct cpus cpus; /* where it shall stand */
     struct cpus idle; /* those of these that are of cores which Slurm has given to nobody */
+    struct {          /* its time on such cores: */
+        size_t cores; /* on so many */
+        double since_s, core_s; /* since then (CLOCK_MONOTONIC), and until then */
+    } on_idle;
     struct cpus mems; /* the NUMA nodes of these */
     bool adopted;     /* where a berthd before this one had placed it */
     /* How much slower than alone it is, as a fraction (forecast.h); NAN not known, not asked for:

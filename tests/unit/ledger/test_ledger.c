@@ -440,6 +440,7 @@ static void test_left_for(void **state)
         run_sql(box->conf.ledger, update);
     }
     run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN left_for");
+    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN idle_core_s");
     run_sql(box->conf.ledger, "DELETE FROM ledger_schema WHERE version > 7");
     ledger = open_ledger(box);
     add_place(ledger, 6, "left", "0-1");

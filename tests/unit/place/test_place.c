@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "models/placing/di.h"
+#include "packer/base/clock.h"
 #include "packer/observe/classify.h"
 #include "packer/place/place.h"
 #include "packer/place/price.h"
@@ -106,6 +107,32 @@ static void test_idle(void **state)
     f->packer.world.conf.idle = CONF_IDLE_OFF;
     stand_sync(&(struct scene){&f->packer, pool, false});
     assert_stand(pool, "0 1 - - - - - -");
+}
+
+/* Its time on cores of nobody, as many as they are at each time. */
+static void test_idle_time(void **state)
+{
+    struct fixture *f = *state;
+    struct step *a = fixture_put(f, 1, 0, "0-1", 1, ONE("0-1"));
+    double now_s = clock_s();
+
+    a->place.cpus = a->place.home;
+    place_note_idle(&f->packer);
+    assert_true(place_idle_core_s(a, now_s) == 0);
+    cpus_parse(&a->place.cpus, "4-7");
+    cpus_parse(&f->packer.state->idle.nobody, "5-7");
+    place_note_idle(&f->packer);
+    assert_cpus(&a->place.idle, "5-7");
+    assert_int_equal(a->place.on_idle.cores, 3);
+    assert_true(fabs(place_idle_core_s(a, a->place.on_idle.since_s + 10) - 30) < 1e-6);
+    a->place.on_idle.since_s -= 10;
+    cpus_parse(&f->packer.state->idle.nobody, "7");
+    place_note_idle(&f->packer);
+    assert_true(a->place.on_idle.core_s >= 30);
+    assert_int_equal(a->place.on_idle.cores, 1);
+    place_home(&f->packer, a);
+    place_note_idle(&f->packer);
+    assert_true(place_idle_core_s(a, now_s + 1e6) == place_idle_core_s(a, now_s));
 }
 
 /* Who is in a job that Slurm does not confine may start unseen: then nobody's cores are known. */
@@ -602,6 +629,7 @@ int main(void)
         plain(test_sync_off_step),
         plain(test_idle),
         plain(test_idle_unconfined),
+        plain(test_idle_time),
         smt(test_sync_partial_core),
         smt(test_unfit),
         smt(test_unfit_hybrid),

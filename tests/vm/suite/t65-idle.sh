@@ -212,3 +212,20 @@ t65_who_has_begun_there_bears_a_stop_and_a_kill() {
     same "state" "$(explained b .state)" placed
     team b
 }
+
+t65_slurmd_starts_anew() {
+    idle on
+    two_of_a_kind
+    soon "packages of both" "0 1 " packages_of m1 m2
+    daemon_stop slurmd
+    daemon_start slurmd slurmd -D -N "$CLUSTER_NODE"
+    wait_for 60 node_answers || fail "slurmd does not come back"
+    same "packages of both" "$(packages_of m1 m2)" "0 1 "
+    half s1
+    alone s1 m1 m2
+    stop s1 m1 m2
+}
+
+node_answers() {
+    timeout 10 scontrol ping >/dev/null && timeout 20 srun -n1 true
+}

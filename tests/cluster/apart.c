@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* beside FILE [..] - says whether any of the processes whose numbers are in FILE may run on a CPU
+/* apart FILE [..] - says whether any of the processes whose numbers are in FILE may run on a CPU
  * on which this one may: "apart", or "beside PID" for each thread that does. The interpreter of a
  * batch script is this: then it is the first that runs on the job's cores. */
 #include <dirent.h>
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     int n = 0;
 
     if (!file || sched_getaffinity(0, sizeof(own), &own) < 0) {
-        perror(file ? "sched_getaffinity" : "beside");
+        perror(file ? "sched_getaffinity" : "apart");
         return 2;
     }
     for (long pid; fscanf(file, "%ld", &pid) == 1;)

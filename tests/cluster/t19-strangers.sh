@@ -1,0 +1,62 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Jobs that did not opt in, one after the other, get the core on which a step stands that Slurm has given to nobody: none of them runs its first
+# instruction beside it. The step stands there because its GPU does (t16-devices.sh). BERTH_STRANGERS=1000 has so many of them; else there are 10.
+# Where something else is at work on that core, no step stands there: a skip.
+
+# Five programs that never rest: the load.
+load_on() {
+    local i
+    loads=()
+    for i in 1 2 3 4 5; do
+        taskset -c 0 bash -c 'while :; do :; done' &
+        loads+=($!)
+    done
+}
+
+load_off() {
+    kill "${loads[@]}"
+    wait "${loads[@]}" 2>/dev/null || true
+}
+
+# strangers N: so many jobs of one core, each as soon as the guest is back, say who is beside them.
+strangers() {
+    local i
+    for ((i = 0; i < $1; i++)); do
+        wait_for 30 becomes 1 kernel_has g || skip "something else uses CPU 1 of this machine, after $i strangers"
+        timeout 60 srun -Q -n1 "$BUILD/tests/cluster/apart" "$CLUSTER/out/pids" >>"$CLUSTER/out/strangers" || fail "stranger $i: $?"
+    done
+}
+
+said() {
+    sort "$CLUSTER/out/strangers" | uniq -c | sed 's/^ *//'
+}
+
+# What each stranger waited for its core, into log/claims: the median, and what one in a hundred exceeds.
+claims() {
+    sed -n 's/.*its cores were free after \([0-9.]*\) ms/\1/p' "$CLUSTER/log/slurmd.log" | sort -n |
+        awk '{ ms[NR] = $1 } END { print NR " claims, median " ms[int((NR + 1) / 2)] " ms, p99 " ms[int(NR * .99 + .99)] " ms" }' >"$CLUSTER/log/claims"
+}
+
+log_level() {
+    sed -i "s/^SlurmdDebug=.*/SlurmdDebug=$1/" "$CLUSTER/etc/slurm.conf"
+    timeout 20 scontrol reconfigure
+}
+
+t19_no_stranger_begins_beside_a_guest() {
+    local n=${BERTH_STRANGERS:-10}
+    gpus 1 0 idle=on
+    launched g tag=turtle --gres=gpu:1
+    same "the guest, as Slurm has it" "$(slurm_cpus_of g)" 0
+    explained g '.enforce.tasks[].pid' >"$CLUSTER/out/pids"
+    log_level verbose
+    load_on
+    trap load_off EXIT
+    strangers "$n"
+    claims
+    log_level info
+    same "what they said" "$(said)" "$n apart"
+    [ "$(explained g .enforce.moves)" -ge $((2 * n - 1)) ] || fail "the guest moved $(explained g .enforce.moves) times only, for $n strangers"
+    rm "$CLUSTER/out/strangers"
+    cancelled g
+}
