@@ -216,7 +216,7 @@ int mbm_open(struct mbm **out, const struct rootfs *root, const struct topo *top
     mbm->llcs = topo->llcs;
     mbm->looked_s = -INFINITY;
     for (size_t i = 0; i < topo->llcs; i++)
-        mbm->id[i] = resctrl_cache_id(root, cpus_next(&topo->llc[i].cpus, 0));
+        mbm->id[i] = resctrl_cache_id(root, &topo->llc[i]);
     *out = mbm;
     return 0;
 }

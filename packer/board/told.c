@@ -13,7 +13,7 @@
 
 static double line_bytes(const struct topo *topo)
 {
-    return topo->llcs && topo->llc[0].line_bytes ? topo->llc[0].line_bytes : LINE_BYTES;
+    return topo->llcs && topo_cache(topo)->line_bytes ? topo_cache(topo)->line_bytes : LINE_BYTES;
 }
 
 static double of_step(const struct packer *packer, const struct step *step)

@@ -26,9 +26,11 @@ static long read_number(const struct rootfs *root, size_t cpu, int index, const 
     return number;
 }
 
-long resctrl_cache_id(const struct rootfs *root, size_t cpu)
+long resctrl_cache_id(const struct rootfs *root, const struct topo_llc *llc)
 {
-    for (int index = 0; index < INDICES; index++)
+    size_t cpu = cpus_next(&llc->cpus, 0);
+
+    for (int index = 0; !llc->cut && index < INDICES; index++)
         if (read_number(root, cpu, index, "level") == 3)
             return read_number(root, cpu, index, "id");
     return -1;
@@ -52,7 +54,7 @@ void resctrl_caches_find(struct resctrl_caches *caches, const struct rootfs *roo
     caches->cache = calloc(topo->llcs, sizeof(*caches->cache));
     for (size_t i = 0; caches->cache && i < topo->llcs; i++) {
         const struct topo_node *node = node_of(topo, &topo->llc[i].cpus);
-        long id = resctrl_cache_id(root, cpus_next(&topo->llc[i].cpus, 0));
+        long id = resctrl_cache_id(root, &topo->llc[i]);
 
         if (id >= 0 && node && node->os_index < BY_NODE_MAX)
             caches->cache[caches->n++] = (struct resctrl_cache){(unsigned)id, node->os_index};

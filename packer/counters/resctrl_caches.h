@@ -26,8 +26,9 @@ void resctrl_caches_find(struct resctrl_caches *caches, const struct rootfs *roo
                          const struct topo *topo);
 void resctrl_caches_free(struct resctrl_caches *caches);
 
-/* Returns the id of a CPU's L3, by which resctrl calls its domain, or -1: it has none. */
-long resctrl_cache_id(const struct rootfs *root, size_t cpu);
+/* Returns the id of an L3, by which resctrl calls its domain, or -1: it has none, or the cache is a
+ * part of one. */
+long resctrl_cache_id(const struct rootfs *root, const struct topo_llc *llc);
 
 /* Returns the NUMA node (os_index) of a domain, "mon_L3_01", or -1: not known. */
 long resctrl_caches_node(const struct resctrl_caches *caches, const char *domain);

@@ -4,10 +4,11 @@
  * hwloc's tree is walked from the hardware threads up, not by levels: real machines (and their
  * recordings) have packages, caches or cores that hwloc was not told of, caches on some cores only,
  * and NUMA nodes above or below packages. A package, cache or core begins where a thread has
- * another one above it than the thread before, which makes all indices ascend depth first. */
+ * another one above it than the thread before, which makes all indices ascend depth first. A cache
+ * is cut where another memory node begins below it (sub-NUMA clusters, cluster-on-die): each
+ * cluster keeps the lines of its own memory in its own part of the cache. */
 #include "packer/machine/topo.h"
 
-#include <errno.h>
 #include <hwloc.h>
 #include <math.h>
 #include <stdbool.h>
@@ -15,55 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/machine/topo_load.h"
+
 /* What the last hardware thread had above it. */
 struct above {
-    hwloc_obj_t package, domain, core; /* NULL: hwloc knows none */
+    hwloc_obj_t package, domain, node, core; /* NULL: hwloc knows none */
 };
-
-static const hwloc_obj_type_t wanted_types[] = {
-    HWLOC_OBJ_PACKAGE, HWLOC_OBJ_CORE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE};
-
-static int set_filters(hwloc_topology_t hwloc)
-{
-    if (hwloc_topology_set_flags(hwloc, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) < 0 ||
-        hwloc_topology_set_all_types_filter(hwloc, HWLOC_TYPE_FILTER_KEEP_NONE) < 0)
-        return -1;
-    for (size_t i = 0; i < sizeof(wanted_types) / sizeof(wanted_types[0]); i++)
-        if (hwloc_topology_set_type_filter(hwloc, wanted_types[i], HWLOC_TYPE_FILTER_KEEP_ALL) < 0)
-            return -1;
-    /* without groups hwloc would widen a NUMA node to the next larger object */
-    return hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
-}
-
-static int set_source(hwloc_topology_t hwloc, const char *spec)
-{
-    if (!spec[0])
-        return 0;
-    if (access(spec, F_OK) == 0)
-        return hwloc_topology_set_xml(hwloc, spec);
-    return hwloc_topology_set_synthetic(hwloc, spec);
-}
-
-/* Load the machine that spec names. 0 and *out, or -1 and err. */
-static int load(hwloc_topology_t *out, const char *spec, struct berth_error *err)
-{
-    hwloc_topology_t hwloc;
-
-    if (hwloc_topology_init(&hwloc) < 0)
-        return berth_error_set(err, "hwloc: %s", strerror(errno));
-    if (set_filters(hwloc) == 0 && set_source(hwloc, spec) == 0 &&
-        hwloc_topology_load(hwloc) == 0) {
-        *out = hwloc;
-        return 0;
-    }
-    hwloc_topology_destroy(hwloc);
-    if (!spec[0])
-        return berth_error_set(err, "hwloc cannot read this machine");
-    return berth_error_set(err,
-                           "%s: neither an hwloc XML file (lstopo FILE.xml writes one) nor a "
-                           "synthetic topology such as \"package:2 l3:2 core:4 pu:1\"",
-                           spec);
-}
 
 /* The NUMA node that a hardware thread is of: the narrowest around it, of equals the first as the
  * kernel counts. A node of memory only (high-bandwidth or expansion memory) stands beside or above
@@ -115,13 +73,23 @@ static void read_cache(hwloc_obj_t cache, size_t *size_bytes, unsigned *ways, un
         *line_bytes = cache->attr->cache.linesize;
 }
 
+/* The part of the cache that so many of its hardware threads have, where it is cut. */
+static void cut_cache(struct topo_llc *llc, hwloc_obj_t cache)
+{
+    size_t all = (size_t)hwloc_bitmap_weight(cache->cpuset), own = cpus_count(&llc->cpus);
+
+    llc->cut = own < all;
+    if (llc->cut && hwloc_obj_type_is_cache(cache->type))
+        llc->size_bytes = llc->size_bytes * own / all;
+}
+
 /* Add the hardware thread to the last package, cache and core, after beginning those that are new.
  */
 static void add_thread(struct topo *topo, struct above *last, const struct above *now, size_t cpu)
 {
     bool first = topo->cores == 0;
     bool new_package = first || now->package != last->package;
-    bool new_llc = new_package || now->domain != last->domain;
+    bool new_llc = new_package || now->domain != last->domain || now->node != last->node;
     bool new_core = new_llc || now->core != last->core;
 
     if (new_package)
@@ -129,6 +97,8 @@ static void add_thread(struct topo *topo, struct above *last, const struct above
     if (new_llc) {
         struct topo_llc *llc = &topo->llc[topo->llcs++];
 
+        if (!first && last->domain)
+            cut_cache(llc - 1, last->domain);
         llc->package = topo->packages - 1;
         read_cache(now->domain, &llc->size_bytes, &llc->ways, &llc->line_bytes);
     }
@@ -154,6 +124,7 @@ static void read_threads(struct topo *topo, hwloc_topology_t hwloc)
         struct above now = {
             .package = hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_PACKAGE, pu),
             .domain = domain_of(hwloc, pu, node),
+            .node = node,
             .core = hwloc_get_ancestor_obj_by_type(hwloc, HWLOC_OBJ_CORE, pu),
         };
 
@@ -163,6 +134,8 @@ static void read_threads(struct topo *topo, hwloc_topology_t hwloc)
         if (node)
             cpus_add(&topo->node[node->logical_index].cpus, pu->os_index);
     }
+    if (last.domain)
+        cut_cache(&topo->llc[topo->llcs - 1], last.domain);
 }
 
 void topo_index(struct topo *topo)
@@ -240,7 +213,7 @@ int topo_read(struct topo **out, const char *spec, struct berth_error *err)
 
     if (!spec)
         spec = "";
-    if (load(&hwloc, spec, err) < 0)
+    if (topo_load(&hwloc, spec, err) < 0)
         return -1;
     if (check_numbers(hwloc, spec, err) < 0)
         goto out;
@@ -270,6 +243,25 @@ void topo_free(struct topo *topo)
     free(topo->node);
     free(topo->distance);
     free(topo);
+}
+
+const struct topo_llc *topo_cache(const struct topo *topo)
+{
+    const struct topo_llc *largest = &topo->llc[0];
+
+    for (size_t i = 1; i < topo->llcs; i++)
+        if (topo->llc[i].size_bytes > largest->size_bytes)
+            largest = &topo->llc[i];
+    return largest;
+}
+
+size_t topo_sharing(const struct topo *topo)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < topo->nodes; i++)
+        n += !cpus_empty(&topo->node[i].cpus);
+    return topo->llcs / (n ? n : 1);
 }
 
 long topo_core_of_cpu(const struct topo *topo, size_t cpu)

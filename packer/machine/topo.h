@@ -7,6 +7,7 @@
 #ifndef BERTH_MACHINE_TOPO_H
 #define BERTH_MACHINE_TOPO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "models/placing/di.h"
@@ -23,7 +24,9 @@ struct topo_core {
 struct topo_llc {
     size_t package;
     struct cpus cpus;
-    size_t size_bytes;         /* 0: the machine names no cache (the package stands in for it) */
+    bool cut;                  /* it is a part of the machine's cache: that of one memory node */
+    size_t size_bytes;         /* 0: the machine names no cache (the package stands in for it);
+                                  of a part its even share */
     unsigned ways, line_bytes; /* 0: unknown */
 };
 
@@ -36,7 +39,7 @@ struct topo {
     char name[128]; /* "this machine", the file's base name or the synthetic string */
     size_t packages, llcs, cores, nodes;
     struct topo_llc *llc;      /* [llcs] depth first: each core's L3, else L2, else NUMA node,
-                                  cut at package borders */
+                                  cut at borders of packages and memory nodes */
     struct topo_core *core;    /* [cores] depth first: package and llc ascend */
     struct topo_node *node;    /* [nodes] in hwloc's order */
     size_t l1_bytes, l2_bytes; /* of the first core; 0: unknown */
@@ -53,9 +56,15 @@ struct topo {
 int topo_read(struct topo **out, const char *spec, struct berth_error *err);
 void topo_free(struct topo *topo);
 
-/* Fills each core's `threads` and `core_of` from the cores' CPUs (topo_read has done it; for who
- * changes a topology). */
+/* Fills each core's `threads` and `core_of` from the cores' CPUs (topo_read has done it;
+ * for who changes a topology). */
 void topo_index(struct topo *topo);
+
+/* Returns the largest cache, the first of equals: programs are studied on it. */
+const struct topo_llc *topo_cache(const struct topo *topo);
+
+/* Returns how many last-level caches share a memory node, by the mean of those that have CPUs. */
+size_t topo_sharing(const struct topo *topo);
 
 /* Returns which core a CPU belongs to: index into topo->core, or -1. */
 long topo_core_of_cpu(const struct topo *topo, size_t cpu);

@@ -34,5 +34,6 @@ void machine_type(const struct topo *topo, const struct rootfs *root, char *text
         model(cpuinfo, name);
     free(cpuinfo);
     if (name[0])
-        snprintf(text, size, "%s; LLC %zu:%u", name, topo->llc[0].size_bytes, topo->llc[0].ways);
+        snprintf(text, size, "%s; LLC %zu:%u", name, topo_cache(topo)->size_bytes,
+                 topo_cache(topo)->ways);
 }

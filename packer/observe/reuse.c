@@ -77,7 +77,7 @@ void reuse_end(struct step *step)
 
 int reuse_sdp(const struct packer *packer, const struct step *step, struct reuse_sdp *sdp)
 {
-    const struct topo_llc *llc = &packer->world.topo->llc[0];
+    const struct topo_llc *llc = topo_cache(packer->world.topo);
     double accesses, error;
     struct berth_error err;
 

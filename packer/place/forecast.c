@@ -105,13 +105,11 @@ static double traffic_now(const struct packer *packer)
 /* Describes one of the node's caches and a memory node, as far as they are known. */
 static struct app_machine machine_of(const struct packer *packer, double seen_gbps)
 {
-    const struct topo_llc *llc = &packer->world.topo->llc[0];
+    const struct topo_llc *llc = topo_cache(packer->world.topo);
     struct app_machine machine = {.llc_bytes = llc->size_bytes ? (double)llc->size_bytes : NAN,
                                   .llc_ways = llc->ways,
                                   .line_bytes = llc->line_bytes,
-                                  .caches =
-                                      packer->world.topo->llcs /
-                                      (packer->world.topo->nodes ? packer->world.topo->nodes : 1),
+                                  .caches = topo_sharing(packer->world.topo),
                                   .dram_gbps = NAN,
                                   .clock_ghz = NAN,
                                   .own_prefetchers = true,

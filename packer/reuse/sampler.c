@@ -120,7 +120,7 @@ int reuse_sampler_open(struct reuse_sampler **out, const struct counters_node *n
 {
     const struct topo *topo = node->topo;
     struct reuse_means means = {.inner_lines = topo->l2_bytes / LINE,
-                                .reach = topo->llc[0].size_bytes / LINE * REUSE_REACH,
+                                .reach = topo_cache(topo)->size_bytes / LINE * REUSE_REACH,
                                 .pause_ns = 1000000000 / REUSE_RATE,
                                 .limit_s = LIMIT_S,
                                 .stale_ns = REUSE_STALE_NS};

@@ -38,7 +38,8 @@ static double line_bytes(const struct packer *packer)
 {
     const struct topo *topo = packer->world.topo;
 
-    return topo->llcs > 0 && topo->llc[0].line_bytes ? topo->llc[0].line_bytes : LINE_BYTES;
+    return topo->llcs > 0 && topo_cache(topo)->line_bytes ? topo_cache(topo)->line_bytes
+                                                          : LINE_BYTES;
 }
 
 static size_t os_index(const struct measuring *m, size_t node)

@@ -89,14 +89,15 @@ static bool identify(const struct packer *packer, const struct step *step,
 {
     program_key(step, identity->key);
     profile_geometry(identity->geometry, step->request.ntasks, step->request.cpus_per_task);
-    identity->query = (struct profile_query){.key = identity->key,
-                                             .uid = step->request.uid,
-                                             .median = sharing(packer),
-                                             .shape = step->request.shape,
-                                             .geometry = identity->geometry,
-                                             .machine = packer->world.machine_type,
-                                             .llc_bytes = packer->world.topo->llc[0].size_bytes,
-                                             .max_age_days = packer->world.conf.profile_age_days};
+    identity->query =
+        (struct profile_query){.key = identity->key,
+                               .uid = step->request.uid,
+                               .median = sharing(packer),
+                               .shape = step->request.shape,
+                               .geometry = identity->geometry,
+                               .machine = packer->world.machine_type,
+                               .llc_bytes = topo_cache(packer->world.topo)->size_bytes,
+                               .max_age_days = packer->world.conf.profile_age_days};
     return identity->key[0] != '\0';
 }
 
@@ -145,8 +146,8 @@ void program_sample_init(const struct packer *packer, const struct step *step, c
     snprintf(sample->source, sizeof(sample->source), "%s", source);
     snprintf(sample->command, sizeof(sample->command), "%.*s", PROFILE_COMMAND_MAX - 1,
              request->exe);
-    sample->llc_bytes = packer->world.topo->llc[0].size_bytes;
-    sample->line_bytes = packer->world.topo->llc[0].line_bytes;
+    sample->llc_bytes = topo_cache(packer->world.topo)->size_bytes;
+    sample->line_bytes = topo_cache(packer->world.topo)->line_bytes;
     sample->measured_at = time(NULL);
 }
 

@@ -51,8 +51,7 @@ static void complete_machine(struct ctl_plan *plan)
         machine->llc_ways = llc->ways;
     if (machine->line_bytes == 0)
         machine->line_bytes = llc->line_bytes;
-    if (plan->topo->nodes > 0)
-        machine->caches = plan->topo->llcs / plan->topo->nodes;
+    machine->caches = topo_sharing(plan->topo);
 }
 
 /* Finds the NUMA node next to each cache. */
@@ -255,7 +254,7 @@ static void note_assumptions(struct ctl_plan *plan)
     if (contend_assumed(plan->contend, plan->units) & CONTEND_CLOCK)
         ctl_plan_note(plan, "no machine.clock_ghz: 3 is assumed");
     if (plan->mixed)
-        ctl_plan_note(plan, "the caches differ in size: all are taken for the first one");
+        ctl_plan_note(plan, "the caches differ in size: all are taken for the largest one");
     if (isnan(plan->apps.machine.llc_bytes))
         ctl_plan_note(plan, "no machine.llc_bytes: one MiB is assumed");
 }

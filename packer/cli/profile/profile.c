@@ -68,8 +68,8 @@ static int read_geometry(const struct profile_args *args, const char *spec,
     *geometry = (struct cachesim_geometry){
         .l1 = {topo->l1_bytes, topo->l1_ways},
         .l2 = {topo->l2_bytes, topo->l2_ways},
-        .llc = {topo->llc[0].size_bytes, topo->llc[0].ways},
-        .line_bytes = topo->llc[0].line_bytes,
+        .llc = {topo_cache(topo)->size_bytes, topo_cache(topo)->ways},
+        .line_bytes = topo_cache(topo)->line_bytes,
         .sample = (uint32_t)args->sample,
     };
     topo_free(topo);

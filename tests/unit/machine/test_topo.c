@@ -76,8 +76,15 @@ static const struct shape shapes[] = {
     /* several NUMA nodes in a package, several caches in a node */
     {"package:1 numa:2 l3:2(size=1024) core:1 pu:1", 1, 1024, "0 1 2 3", "0 1 2 3", "0-1 2-3",
      "0000"},
+    /* sub-NUMA clusters: a cache over two nodes is cut, and each has its part */
+    {"package:2 l3:1(size=4096) numa:2 core:2 pu:2", 2, 2048, "0-3 4-7 8-11 12-15",
+     "0-1 2-3 4-5 6-7 8-9 10-11 12-13 14-15", "0-3 4-7 8-11 12-15", "0011"},
+    /* as a processor with memory of two kinds in each of its quadrants */
+    {"package:1 group:4 [numa] [numa] l2:2(size=1024) core:2 pu:1", 1, 1024,
+     "0-1 2-3 4-5 6-7 8-9 10-11 12-13 14-15", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15",
+     "0-3 - 4-7 - 8-11 - 12-15 -", "00000000"},
     /* a cache over two packages is cut */
-    {"l3:1(size=1024) package:2 core:2 pu:1", 2, 1024, "0-1 2-3", "0 1 2 3", "0-3", "01"},
+    {"l3:1(size=1024) package:2 core:2 pu:1", 2, 512, "0-1 2-3", "0 1 2 3", "0-3", "01"},
     /* nodes of memory only beside those with CPUs, and one above all */
     {"package:2 [numa(memory=8GB)] [numa(memory=1GB)] core:2 pu:1", 2, 0, "0-1 2-3", "0 1 2 3",
      "0-1 - 2-3 -", "01"},
@@ -191,10 +198,11 @@ static void test_refusals(void **state)
     static const struct {
         const char *spec, *why;
     } wrong[] = {
-        {"nowhere.xml", "nowhere.xml: neither an hwloc XML file"},
-        {"package:0", "neither an hwloc XML file"},
-        {"/", "/: neither an hwloc XML file"},
-        {"/dev/null", "/dev/null: neither an hwloc XML file"},
+        {"nowhere.xml", "nowhere.xml: No such file or directory"},
+        {"/nowhere", "/nowhere: No such file or directory"},
+        {"package:0", "package:0: neither an hwloc XML file"},
+        {"/", "/: no hwloc XML file, but a folder"},
+        {"/dev/null", "/dev/null: no hwloc XML file, but a special file"},
         {"pu:2(indexes=0,2048)", "CPU number 2048 is beyond"},
         {"numa:2(indexes=0,5000) pu:1", "NUMA node number 5000 is beyond"},
     };
@@ -209,6 +217,55 @@ static void test_refusals(void **state)
         assert_non_null(strstr(err.text, wrong[i].why));
         assert_int_equal(topo_read(&topo, wrong[i].spec, NULL), -1);
     }
+}
+
+/* What is no file of hwloc's, is cut off, or was written by a newer one. */
+static void test_refused_files(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } wrong[] = {
+        {"", "no hwloc XML file"},
+        {"<?xml version=\"1.0\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
+         "<topology version=\"2.0\">\n  <object type=\"Machine\"",
+         "it is cut off, or has errors"},
+        {"<?xml version=\"1.0\"?>\n<topology version=\"99.0\">\n</topology>\n",
+         "hwloc 99 has written it, and berth runs with hwloc"},
+    };
+    char dir[] = "/tmp/berth-topo.XXXXXX", path[64];
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/machine.xml", dir);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct berth_error err = {""};
+        struct topo *topo = NULL;
+
+        folder_put(dir, "machine.xml", wrong[i].text);
+        assert_int_equal(topo_read(&topo, path, &err), -1);
+        assert_non_null(strstr(err.text, path));
+        assert_non_null(strstr(err.text, wrong[i].why));
+    }
+    folder_remove(dir);
+}
+
+/* A cache's part, and how many share a memory node where one has no CPUs. */
+static void test_parts(void **state)
+{
+    struct topo *topo = read_topo("package:1 l3:2(size=4096) numa:2 core:2 pu:1");
+
+    (void)state;
+    assert_int_equal(topo->llcs, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(topo->llc[i].cut && topo->llc[i].size_bytes == 2048);
+    assert_int_equal(topo_sharing(topo), 1);
+    topo_free(topo);
+    topo = read_topo("package:2 [numa] [numa] l3:4(size=4096) core:2 pu:1");
+    assert_false(topo->llc[0].cut);
+    assert_int_equal(topo->nodes, 4);
+    assert_int_equal(topo_sharing(topo), 4);
+    assert_ptr_equal(topo_cache(topo), &topo->llc[0]);
+    topo_free(topo);
 }
 
 /* ---- the tree for DI ---- */
@@ -301,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_this_machine),    cmocka_unit_test(test_questions),
         cmocka_unit_test(test_refusals),        cmocka_unit_test(test_tree),
         cmocka_unit_test(test_tree_of_nothing), cmocka_unit_test(test_distances),
+        cmocka_unit_test(test_refused_files),   cmocka_unit_test(test_parts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
