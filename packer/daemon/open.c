@@ -95,6 +95,20 @@ int packer_check(const struct conf *conf, struct berth_error *err)
     return rc;
 }
 
+/* Who is looked for in vain elsewhere is of another kind. */
+static void tell_kinds(const struct topo *topo)
+{
+    char text[CPUS_TEXT_MAX];
+    struct cpus cpus;
+
+    for (size_t kind = 0; topo->kinds > 1 && kind < topo->kinds; kind++) {
+        topo_cpus_of_kind(topo, kind, &cpus);
+        if (cpus_format(&cpus, text, sizeof(text)) == 0)
+            log_info("CPUs %s are cores of one kind, which change places with each other only",
+                     text);
+    }
+}
+
 /* Opens what all stages stand on; each may need what stands before it. */
 static int open_world(struct packer *packer, struct berth_error *err)
 {
@@ -107,6 +121,9 @@ static int open_world(struct packer *packer, struct berth_error *err)
         enforce_open(packer->world.enforce, &packer->world.root, conf->cgroup_root,
                      conf_enforcement_name[conf->enforcement], err) < 0)
         return -1;
+    if (!conf->topology[0])
+        topo_read_isolated(packer->world.topo, &packer->world.root);
+    tell_kinds(packer->world.topo);
     snprintf(packer->world.enforce->tree, sizeof(packer->world.enforce->tree), "%s",
              conf->cgroup_name);
     if (pool_init(packer->state->pool, packer->world.topo->cores) < 0)

@@ -100,6 +100,16 @@ static size_t cpu_of(const struct packer *packer, size_t core)
     return cpus_next(&packer->world.topo->core[core].cpus, 0);
 }
 
+/* Is one of the step's cores of another kind? */
+static bool is_mixed(const struct topo *topo, const struct step *step, size_t core)
+{
+    struct cpus own, of_kind;
+
+    enforce_union(&step->body, ENFORCE_PLACE, &own);
+    topo_cpus_of_kind(topo, topo->core[core].kind, &of_kind);
+    return !cpus_subset(&own, &of_kind);
+}
+
 /* May the step not stand there, whether or not the core is hot? */
 static bool is_barred(const struct packer *packer, const struct step *step, size_t core,
                       const struct cpus *isolated)
@@ -110,7 +120,8 @@ static bool is_barred(const struct packer *packer, const struct step *step, size
     return step->request.options.isolate || !step_may_use(step, &nodes) ||
            (step->near.holds &&
             !cpus_subset(&packer->world.topo->core[core].cpus, &step->near.cpus)) ||
-           cpus_intersect(&packer->world.topo->core[core].cpus, isolated);
+           cpus_intersect(&packer->world.topo->core[core].cpus, isolated) ||
+           (packer->world.topo->kinds > 1 && is_mixed(packer->world.topo, step, core));
 }
 
 static void add_program(const struct packer *packer, struct view *view, struct step *step,

@@ -13,5 +13,6 @@ libpacker_la_SOURCES += \
 	packer/machine/profile_json.c \
 	packer/machine/spd.c packer/machine/spd.h \
 	packer/machine/topo.c packer/machine/topo.h \
+	packer/machine/topo_kinds.c packer/machine/topo_kinds.h \
 	packer/machine/topo_load.c packer/machine/topo_load.h \
 	packer/machine/type.c packer/machine/type.h

@@ -16,11 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packer/machine/topo_kinds.h"
 #include "packer/machine/topo_load.h"
 
 /* What the last hardware thread had above it. */
 struct above {
     hwloc_obj_t package, domain, node, core; /* NULL: hwloc knows none */
+    int core_kind;
 };
 
 /* The NUMA node that a hardware thread is of: the narrowest around it, of equals the first as the
@@ -107,6 +109,7 @@ static void add_thread(struct topo *topo, struct above *last, const struct above
 
         core->package = topo->packages - 1;
         core->llc = topo->llcs - 1;
+        core->cpukind = now->core_kind;
     }
     cpus_add(&topo->llc[topo->llcs - 1].cpus, cpu);
     cpus_add(&topo->core[topo->cores - 1].cpus, cpu);
@@ -130,6 +133,7 @@ static void read_threads(struct topo *topo, hwloc_topology_t hwloc)
 
         if (!now.core)
             now.core = pu;
+        now.core_kind = topo_kind_of(hwloc, now.core->cpuset);
         add_thread(topo, &last, &now, pu->os_index);
         if (node)
             cpus_add(&topo->node[node->logical_index].cpus, pu->os_index);
@@ -138,12 +142,29 @@ static void read_threads(struct topo *topo, hwloc_topology_t hwloc)
         cut_cache(&topo->llc[topo->llcs - 1], last.domain);
 }
 
+/* Returns the kind of a core: that of the first one like it. Of those before it `kind` is known. */
+static size_t kind_of(const struct topo *topo, size_t core)
+{
+    for (size_t i = 0; i < core; i++)
+        if (topo->core[i].cpukind == topo->core[core].cpukind &&
+            topo->core[i].threads == topo->core[core].threads &&
+            topo->core[i].isolated == topo->core[core].isolated)
+            return topo->core[i].kind;
+    return topo->kinds;
+}
+
 void topo_index(struct topo *topo)
 {
     memset(topo->core_of, 0, sizeof(topo->core_of));
+    topo->kinds = 0;
     for (size_t i = 0; i < topo->cores; i++) {
-        topo->core[i].threads = cpus_count(&topo->core[i].cpus);
-        cpus_foreach(cpu, &topo->core[i].cpus) topo->core_of[cpu] = (int16_t)(i + 1);
+        struct topo_core *core = &topo->core[i];
+
+        core->threads = cpus_count(&core->cpus);
+        core->kind = kind_of(topo, i);
+        if (core->kind == topo->kinds)
+            topo->kinds++;
+        cpus_foreach(cpu, &core->cpus) topo->core_of[cpu] = (int16_t)(i + 1);
     }
 }
 
@@ -255,6 +276,14 @@ const struct topo_llc *topo_cache(const struct topo *topo)
     return largest;
 }
 
+void topo_cpus_of_kind(const struct topo *topo, size_t kind, struct cpus *cpus)
+{
+    cpus_zero(cpus);
+    for (size_t i = 0; i < topo->cores; i++)
+        if (topo->core[i].kind == kind)
+            cpus_or(cpus, &topo->core[i].cpus);
+}
+
 size_t topo_sharing(const struct topo *topo)
 {
     size_t n = 0;
@@ -269,7 +298,20 @@ long topo_core_of_cpu(const struct topo *topo, size_t cpu)
     return cpu < CPUS_MAX ? (long)topo->core_of[cpu] - 1 : -1;
 }
 
-/* ---- distances ---- */
+/* ---- what only the kernel tells ---- */
+
+void topo_read_isolated(struct topo *topo, const struct rootfs *root)
+{
+    char *text = rootfs_read(root, "/sys/devices/system/cpu/isolated");
+    struct cpus isolated;
+
+    if (text && cpus_parse(&isolated, text) == 0) {
+        for (size_t i = 0; i < topo->cores; i++)
+            topo->core[i].isolated = cpus_intersect(&topo->core[i].cpus, &isolated);
+        topo_index(topo);
+    }
+    free(text);
+}
 
 /* The kernel lists nodes by their numbers. */
 static size_t rank_of(const struct topo *topo, size_t os_index)

@@ -18,6 +18,9 @@
 struct topo_core {
     size_t threads;      /* how many hardware threads */
     size_t package, llc; /* logical indices over the whole machine */
+    size_t kind;         /* cores of one change places: cpukind, isolated and threads are equal */
+    int cpukind;         /* a number for hwloc's kind of core; -1: not known */
+    bool isolated;       /* the kernel balances no load there (isolcpus) */
     struct cpus cpus;    /* its hardware threads, as the kernel numbers them */
 };
 
@@ -38,6 +41,7 @@ struct topo_node {
 struct topo {
     char name[128]; /* "this machine", the file's base name or the synthetic string */
     size_t packages, llcs, cores, nodes;
+    size_t kinds;              /* of cores */
     struct topo_llc *llc;      /* [llcs] depth first: each core's L3, else L2, else NUMA node,
                                   cut at borders of packages and memory nodes */
     struct topo_core *core;    /* [cores] depth first: package and llc ascend */
@@ -56,12 +60,15 @@ struct topo {
 int topo_read(struct topo **out, const char *spec, struct berth_error *err);
 void topo_free(struct topo *topo);
 
-/* Fills each core's `threads` and `core_of` from the cores' CPUs (topo_read has done it;
+/* Fills each core's `threads`, `kind` and `core_of` from the cores' CPUs (topo_read has done it;
  * for who changes a topology). */
 void topo_index(struct topo *topo);
 
 /* Returns the largest cache, the first of equals: programs are studied on it. */
 const struct topo_llc *topo_cache(const struct topo *topo);
+
+/* Collects the CPUs of the cores of a kind. */
+void topo_cpus_of_kind(const struct topo *topo, size_t kind, struct cpus *cpus);
 
 /* Returns how many last-level caches share a memory node, by the mean of those that have CPUs. */
 size_t topo_sharing(const struct topo *topo);
@@ -71,6 +78,10 @@ long topo_core_of_cpu(const struct topo *topo, size_t cpu);
 
 /* Finds the NUMA nodes (os_index) that hold any of the CPUs. */
 void topo_nodes_of(const struct topo *topo, const struct cpus *cpus, struct cpus *nodes);
+
+/* Reads which cores the kernel has isolated (isolcpus) from /sys below the root: they are of other
+ * kinds than the rest. What it does not tell stays as it is. */
+void topo_read_isolated(struct topo *topo, const struct rootfs *root);
 
 /* Reads the kernel's distances between the NUMA nodes (ACPI SLIT) from /sys below the root. What
  * the kernel does not tell stays unknown. 0, or -1 and err (no memory). */

@@ -69,8 +69,9 @@ static void look(struct way *way)
             way->far[way->need++] = pool->stand[from[i]];
     for (size_t core = 0; core < pool->cores; core++) {
         way->taken[core] = false;
-        way->open[core] = pool_has(pool, core) && is_near(way, core, way->near) &&
-                          unit_at(way, core) != way->unit && may_use(way, way->unit, &core, 1);
+        way->open[core] = units_may_have(units, way->scene, core) &&
+                          is_near(way, core, way->near) && unit_at(way, core) != way->unit &&
+                          may_use(way, way->unit, &core, 1);
     }
 }
 

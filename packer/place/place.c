@@ -104,7 +104,8 @@ void place_home(const struct packer *packer, struct step *step)
 
 /* ---- the decision ---- */
 
-/* Tells the steps which rank they had (0: none): a new step changes everybody's. */
+/* Tells the steps that begin on cores of the units' kind which rank they had (0: none): a new step
+ * changes everybody's. */
 static void tell_ranks(const struct scene *scene, const struct units *units,
                        const struct step_edp *edp, enum wire_policy by)
 {
@@ -117,7 +118,8 @@ static void tell_ranks(const struct scene *scene, const struct units *units,
         bool ranked = core >= 0 && units->of_core[core] != UNITS_NONE && !step_is_shell(step);
         bool packed = ranked && units->packed[units->of_core[core]];
 
-        if (!stand_decides(scene, step))
+        if (!stand_decides(scene, step) ||
+            (core >= 0 && scene->packer->world.topo->core[core].kind != units->kind))
             continue;
         step->place.rank = ranked ? units->rank[units->of_core[core]] : 0;
         step->place.of = units->n;
@@ -247,16 +249,16 @@ static int decide_units(const struct scene *scene, const struct place_terms *ter
     return stand_by(scene, units, false, err);
 }
 
-int place_decide(const struct scene *scene, const struct place_terms *terms,
-                 struct berth_error *err)
+/* Decides about the cores of one kind. */
+static int decide_kind(const struct scene *scene, const struct place_terms *terms, size_t kind,
+                       struct berth_error *err)
 {
     struct step_edp edp = {.cluster = NAN, .spread = NAN};
     enum wire_policy by;
     struct units units;
     int rc;
 
-    forecast_update(scene->packer);
-    if (units_collect(scene, NULL, &units) < 0)
+    if (units_collect(scene, NULL, kind, &units) < 0)
         return berth_error_set(err, "place: out of memory");
     rc = decide_units(scene, terms, &units, &edp, &by, err);
     if (rc == 0 && units.total > 0)
@@ -266,6 +268,17 @@ int place_decide(const struct scene *scene, const struct place_terms *terms,
         tell_ranks(scene, &units, &edp, by);
     }
     units_free(&units);
+    return rc;
+}
+
+int place_decide(const struct scene *scene, const struct place_terms *terms,
+                 struct berth_error *err)
+{
+    int rc = 0;
+
+    forecast_update(scene->packer);
+    for (size_t kind = 0; rc == 0 && kind < scene->packer->world.topo->kinds; kind++)
+        rc = decide_kind(scene, terms, kind, err);
     return rc;
 }
 
@@ -295,15 +308,18 @@ int place_look(const struct scene *scene, struct step *fresh, double horizon_s,
                struct berth_error *err)
 {
     const struct place_terms terms = {.fresh = fresh, .horizon_s = horizon_s, .others_stay = true};
-    struct units units;
     int rc = 0;
 
     fresh->place.policy = place_policy(scene);
-    if (units_collect(scene, fresh, &units) < 0)
-        return berth_error_set(err, "place: out of memory");
-    if (units.total > 0)
-        rc = stand_by_search(scene, &terms, fresh->place.policy, &units, err);
-    units_free(&units);
+    for (size_t kind = 0; rc == 0 && kind < scene->packer->world.topo->kinds; kind++) {
+        struct units units;
+
+        if (units_collect(scene, fresh, kind, &units) < 0)
+            return berth_error_set(err, "place: out of memory");
+        if (units.total > 0)
+            rc = stand_by_search(scene, &terms, fresh->place.policy, &units, err);
+        units_free(&units);
+    }
     return rc;
 }
 

@@ -31,9 +31,9 @@ static inline bool place_fresh(const struct place_terms *terms, const struct ste
     return terms && (step == terms->fresh || (terms->newcomers && step_begins(step, clock_s())));
 }
 
-/* Decides anew where everybody in the scene's pool stands; what the policy leaves open (which of
- * equal units, which core of a cache) is decided for staying. terms may be NULL: no move costs
- * anything.
+/* Decides anew where everybody in the scene's pool stands, on one kind of cores (topo.h) after the
+ * other; what the policy leaves open (which of equal units, which core of a cache) is decided for
+ * staying. terms may be NULL: no move costs anything; moves_max is for each kind.
  *
  * contend, pain, sdc, animal and missrate move whom it pays to move (search.h); where somebody is
  * fresh, for his sake only. DI and DIO-POWER place by rule, whatever the terms. Units of steps for
@@ -42,7 +42,7 @@ static inline bool place_fresh(const struct place_terms *terms, const struct ste
  * the node's steps, all are spread by DI.
  * While somebody is to be isolated (isolation.h) DI is DI's prioritised mode. Fills in which policy
  * has decided, the rank and the energy-delay products of the steps that the decision is for. Brings
- * the forecast up to date. 0, or -1 and err with the pool unchanged. */
+ * the forecast up to date. 0, or -1 and err: the scene's pool is of no use then. */
 int place_decide(const struct scene *scene, const struct place_terms *terms,
                  struct berth_error *err);
 
@@ -54,7 +54,7 @@ bool place_looks(const struct scene *scene);
 /* The first look: gives a step that has just come the best of its own cores and of those on which
  * nobody stands; all others stay. It costs little, since the step's tasks wait for it: what the
  * step means for others is decided in a turn soon, once for all that have come (enact/replace.h).
- * The forecast is up to date. 0, or -1 and err with the pool unchanged. */
+ * The forecast is up to date. 0, or -1 and err: the scene's pool is of no use then. */
 int place_look(const struct scene *scene, struct step *fresh, double horizon_s,
                struct berth_error *err);
 

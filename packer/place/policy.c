@@ -29,7 +29,7 @@ static int build_tree(const struct scene *scene, const struct units *units, stru
     struct cpus within = {0};
 
     for (size_t core = 0; core < scene->pool->cores; core++)
-        if (pool_has(scene->pool, core) &&
+        if (units_may_have(units, scene, core) &&
             (units->of_core[core] == UNITS_NONE || !units->near[units->of_core[core]]))
             cpus_or(&within, &topo->core[scene->pool->stand[core]].cpus);
     return topo_tree_build(tree, topo, &within, err);
@@ -146,8 +146,24 @@ int policy_spread(const struct scene *scene, struct units *units, struct berth_e
     return take_targets(scene, &tree, units, "DI", rc, err);
 }
 
-/* Finds the packages of the tree where somebody is whom berth does not place, or not by a policy;
- * NULL: no memory. */
+/* Marks the packages where steps stand that berth places, on cores of other kinds. */
+static void wake_other_kinds(const struct scene *scene, const struct units *units, bool *package)
+{
+    const struct topo *topo = scene->packer->world.topo;
+    const struct step *step;
+    struct cpus image;
+
+    TAILQ_FOREACH(step, &scene->packer->steps->live, link)
+    for (size_t t = 0; units_count(scene, step) && t < step->body.ntasks; t++) {
+        stand_image(scene->packer, scene->pool, &step->body.task[t].use, &image);
+        for (size_t i = 0; i < topo->cores; i++)
+            if (topo->core[i].kind != units->kind && cpus_intersect(&topo->core[i].cpus, &image))
+                package[topo->core[i].package] = true;
+    }
+}
+
+/* Finds the packages of the tree where somebody is whom berth does not place, or not by a policy,
+ * or on cores of another kind; NULL: no memory. */
 static bool *awake_in(const struct scene *scene, const struct units *units,
                       const struct topo_tree *tree)
 {
@@ -157,6 +173,7 @@ static bool *awake_in(const struct scene *scene, const struct units *units,
 
     if (package && awake) {
         stand_awake(scene, package);
+        wake_other_kinds(scene, units, package);
         for (size_t u = 0; u < units->n; u++)
             for (size_t i = units->at[u]; units->near[u] && i < units->at[u] + units->unit[u].cores;
                  i++)

@@ -84,7 +84,7 @@ static void take_targets(const struct search *search)
     size_t *taken = units->of_target;
 
     for (size_t core = 0; core < pool->cores; core++)
-        taken[core] = !pool_has(pool, core) || search->held[core];
+        taken[core] = !units_may_have(units, search->scene, core) || search->held[core];
     for (size_t p = 0; p < search->n; p++)
         for (size_t i = 0;
              search->cache_of[p] == search->part[p].cache && i < search->part[p].cores; i++) {

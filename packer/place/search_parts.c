@@ -144,7 +144,7 @@ static void add_fixed(struct search *search, const struct step *step, size_t own
             (struct forecast_core){step->slot, owner, cache, search->domain[cache], {0, 0}};
 }
 
-/* Lists the cores of these CPUs; nobody else stands there where they are `held`. */
+/* Lists the cores of these CPUs; nobody else comes to stand there where they are `held`. */
 static void fix_on(struct search *search, const struct step *step, size_t owner,
                    const struct cpus *cpus, bool held)
 {
@@ -162,13 +162,24 @@ static void fix_on(struct search *search, const struct step *step, size_t owner,
     }
 }
 
-/* Lists where the tasks of a step stand that may move, but do not now. */
+/* Takes the CPUs away whose cores are units'. */
+static void leave_units(const struct search *search, struct cpus *cpus)
+{
+    const struct topo *topo = search_topo(search);
+
+    for (size_t i = 0; i < search->units->total; i++)
+        cpus_andnot(cpus, &topo->core[search->units->from[i]].cpus);
+}
+
+/* Lists where the tasks of a step stand that may move, but are no units now. */
 static void fix_tasks(struct search *search, const struct step *step, size_t owner)
 {
-    struct cpus image;
+    struct cpus others, image;
 
     for (size_t i = 0; i < step->body.ntasks; i++) {
-        stand_image(search->scene->packer, search->scene->pool, &step->body.task[i].use, &image);
+        others = step->body.task[i].use;
+        leave_units(search, &others);
+        stand_image(search->scene->packer, search->scene->pool, &others, &image);
         fix_on(search, step, owner, &image, true);
     }
 }
@@ -184,7 +195,8 @@ static void take_fixed(struct search *search)
     {
         if (!stand_movable(scene, step))
             fix_on(search, step, owner, &step->body.step_home, false);
-        else if (search->units->alone && step != search->terms->fresh && units_count(scene, step))
+        else if ((search->units->alone || search_topo(search)->kinds > 1) &&
+                 units_count(scene, step))
             fix_tasks(search, step, owner);
         owner++;
     }
@@ -197,7 +209,7 @@ static void take_room(struct search *search)
     const struct pool *pool = search->scene->pool;
 
     for (size_t core = 0; core < pool->cores; core++)
-        if (pool_has(pool, core) && !search->held[core])
+        if (units_may_have(search->units, search->scene, core) && !search->held[core])
             search->room[topo->core[core].llc]++;
 }
 

@@ -138,19 +138,21 @@ static void add_unit(const struct packer *packer, const struct pool *pool, struc
     cpus_foreach(cpu, home) units->of_core[topo_core_of_cpu(packer->world.topo, cpu)] = unit;
 }
 
-/* What a task uses is one unit; where it was sized, one on each NUMA node, for so many cores of
- * each node is what it was given. */
-static void add_tasks(const struct packer *packer, const struct pool *pool, struct units *units,
-                      struct step *step)
+/* What a task uses of the CPUs of a kind is one unit; where it was sized, one on each NUMA node,
+ * for so many cores of each node is what it was given. */
+static void add_tasks(const struct packer *packer, const struct pool *pool,
+                      const struct cpus *of_kind, struct units *units, struct step *step)
 {
     for (size_t i = 0; i < step->body.ntasks; i++) {
         const struct enforce_task *task = &step->body.task[i];
+        bool sized = !cpus_equal(&task->use, &task->home);
+        struct cpus use = task->use;
 
-        if (cpus_equal(&task->use, &task->home))
-            add_unit(packer, pool, units, step, &task->use);
-        for (size_t n = 0; !cpus_equal(&task->use, &task->home) && n < packer->world.topo->nodes;
-             n++) {
-            struct cpus part = task->use;
+        cpus_and(&use, of_kind);
+        if (!sized)
+            add_unit(packer, pool, units, step, &use);
+        for (size_t n = 0; sized && n < packer->world.topo->nodes; n++) {
+            struct cpus part = use;
 
             cpus_and(&part, &packer->world.topo->node[n].cpus);
             add_unit(packer, pool, units, step, &part);
@@ -238,20 +240,28 @@ static bool is_shared(const struct scene *scene, const struct step *step)
     return false;
 }
 
-int units_collect(const struct scene *scene, struct step *only, struct units *units)
+bool units_may_have(const struct units *units, const struct scene *scene, size_t core)
+{
+    return pool_has(scene->pool, core) && scene->packer->world.topo->core[core].kind == units->kind;
+}
+
+int units_collect(const struct scene *scene, struct step *only, size_t kind, struct units *units)
 {
     const struct packer *packer = scene->packer;
+    struct cpus of_kind;
     struct step *step;
 
     if (units_init(units, scene->pool->cores) < 0)
         return -1;
     units->alone = only != NULL;
+    units->kind = kind;
     if (only && is_shared(scene, only))
         return 0;
+    topo_cpus_of_kind(packer->world.topo, kind, &of_kind);
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if ((!only || step == only) && units_count(scene, step))
-            add_tasks(packer, scene->pool, units, step);
+            add_tasks(packer, scene->pool, &of_kind, units, step);
     }
     if (close_gaps(packer, units) < 0) {
         units_free(units);

@@ -2,8 +2,9 @@
 /* place_units - what the policies place: the units of the pool.
  *
  * A unit is what must move together: a task with its cores, and whatever else Slurm let onto the
- * same cores (srun --overlap). A job's batch script is no unit while steps of the job run: it goes
- * where its cores go. */
+ * same cores (srun --overlap). Cores change places with cores of their kind only; so units are
+ * placed kind by kind, and a task that has cores of several is a unit in each. A job's batch script
+ * is no unit while steps of the job run: it goes where its cores go. */
 #ifndef BERTH_PLACE_UNITS_H
 #define BERTH_PLACE_UNITS_H
 
@@ -23,6 +24,7 @@ struct units {
     bool *kept;                /* [n] its step has to stay where it began: near is all CPUs */
     bool *apart;               /* [n] each of its cores is a thread of its own (threads.h) */
     bool alone;                /* they are those of one step only */
+    size_t kind;               /* of all their cores (topo.h) */
     size_t n, cores;
     size_t total;      /* cores of all units */
     size_t *at;        /* [n] where its cores begin in from and to */
@@ -32,10 +34,13 @@ struct units {
     size_t *of_target; /* [cores] who is meant to stand there */
 };
 
-/* Collects the units of all steps that count as movable and have their cores in the pool; or, with
- * `only`, those of that step: none where another step uses one of its cores, too. 0, or -1 with
- * errno ENOMEM; free with units_free. */
-int units_collect(const struct scene *scene, struct step *only, struct units *units);
+/* Collects the units on cores of that kind of all steps that count as movable and have these cores
+ * in the pool; or, with `only`, those of that step: none where another step uses one of its cores,
+ * too. 0, or -1 with errno ENOMEM; free with units_free. */
+int units_collect(const struct scene *scene, struct step *only, size_t kind, struct units *units);
+
+/* May a unit stand on the core? It is in the pool, and of the units' kind. */
+bool units_may_have(const struct units *units, const struct scene *scene, size_t core);
 void units_free(struct units *units);
 
 /* Is the step one whose tasks are units? */

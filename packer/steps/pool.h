@@ -7,6 +7,8 @@
  *   - a step never grows (a permutation keeps counts),
  *   - steps that Slurm kept apart stay apart (it is one-to-one), steps that it let overlap still
  * do,
+ *   - a core's image is one of its kind (topo.h), for policies exchange no others, and what is
+ *     done below keeps that,
  *   - a job that leaves takes its cores along by the first-return map: who stood on them goes on to
  * where the leavers stood. Pure arithmetic over topology core indices. */
 #ifndef BERTH_STEPS_POOL_H

@@ -9,12 +9,11 @@
 
 /* ---- CPUs and cores ---- */
 
-/* May the core be exchanged with others while a job holds `cpus`? All its threads must be the
- * job's, and as many as other cores have: cores are exchanged one for one. */
+/* May the core be exchanged with others of its kind while a job holds `cpus`? All its threads must
+ * be the job's. */
 static bool core_whole(const struct topo *topo, size_t core, const struct cpus *cpus)
 {
-    return topo->core[core].threads == topo->core[0].threads &&
-           cpus_subset(&topo->core[core].cpus, cpus);
+    return cpus_subset(&topo->core[core].cpus, cpus);
 }
 
 const char *stand_unfit(const struct packer *packer, const struct enforce_step *body)
@@ -32,7 +31,7 @@ const char *stand_unfit(const struct packer *packer, const struct enforce_step *
                                &packer->world.enforce->offline))
                 return "one of its cores is switched off";
             if (!core_whole(packer->world.topo, (size_t)core, &body->job_home))
-                return "its job shares a core with another job, or has cores of another kind";
+                return "its job shares a core with another job";
         }
     }
     return NULL;

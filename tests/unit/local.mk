@@ -16,6 +16,7 @@ libtest_la_SOURCES = \
 	tests/unit/common/numa_scene.c tests/unit/common/numa_scene.h \
 	tests/unit/common/ledger_box.c tests/unit/common/ledger_box.h \
 	tests/unit/common/machine.c tests/unit/common/machine.h \
+	tests/unit/common/made_machine.c tests/unit/common/made_machine.h \
 	tests/unit/common/mariadb_box.c tests/unit/common/mariadb_box.h \
 	tests/unit/common/meters.c tests/unit/common/meters.h \
 	tests/unit/common/metrics_page.c tests/unit/common/metrics_page.h \
@@ -74,6 +75,7 @@ unit_programs = \
 	tests/unit/cli/plan/test_apps \
 	tests/unit/cli/plan/test_pairs \
 	tests/unit/cli/plan/test_samples \
+	tests/unit/cli/plan/test_topologies \
 	tests/unit/cli/test_explain \
 	tests/unit/cli/test_explain_inside \
 	tests/unit/cli/test_record_lines \

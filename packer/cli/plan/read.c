@@ -255,6 +255,8 @@ static void note_assumptions(struct ctl_plan *plan)
         ctl_plan_note(plan, "no machine.clock_ghz: 3 is assumed");
     if (plan->mixed)
         ctl_plan_note(plan, "the caches differ in size: all are taken for the largest one");
+    if (plan->topo->kinds > 1)
+        ctl_plan_note(plan, "the cores are of %zu kinds: all are taken for one", plan->topo->kinds);
     if (isnan(plan->apps.machine.llc_bytes))
         ctl_plan_note(plan, "no machine.llc_bytes: one MiB is assumed");
 }

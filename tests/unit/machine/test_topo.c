@@ -13,6 +13,7 @@
 
 #include "packer/machine/topo.h"
 #include "tests/unit/common/folder.h"
+#include "tests/unit/common/made_machine.h"
 
 /* A file of this folder's fixtures, also in a build outside the source tree. */
 static const char *fixture(const char *name, char path[512])
@@ -268,6 +269,78 @@ static void test_parts(void **state)
     topo_free(topo);
 }
 
+/* Of a made machine the kinds of its cores, a digit each. */
+static void assert_kinds(const struct made_machine *made, const char *kinds)
+{
+    char dir[] = "/tmp/berth-topo.XXXXXX", path[64], is[64] = "";
+    struct topo *topo;
+
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/machine.xml", dir);
+    made_machine_write(made, path);
+    topo = read_topo(path);
+    for (size_t i = 0; i < topo->cores; i++)
+        snprintf(is + i, sizeof(is) - i, "%zu", topo->core[i].kind);
+    assert_string_equal(is, kinds);
+    topo_free(topo);
+    folder_remove(dir);
+}
+
+static void test_kinds(void **state)
+{
+    static const struct {
+        struct made_machine made;
+        const char *kinds;
+    } cases[] = {
+        {{"package:1 core:4 pu:2", NULL, {{NULL, NULL, NULL}}}, "0000"},
+        /* the sibling of a core is offline, and a whole core */
+        {{"package:1 core:4 pu:2", "1", {{NULL, NULL, NULL}}}, "0111"},
+        {{"package:1 core:4 pu:2", "2-3,5", {{NULL, NULL, NULL}}}, "010"},
+        /* hwloc tells nothing but that they differ, or by what */
+        {{"package:1 core:4 pu:1", NULL, {{"0-1", NULL, NULL}, {"2-3", NULL, NULL}}}, "0011"},
+        {{"package:1 core:4 pu:1",
+          NULL,
+          {{"0,2", "CoreType", "IntelAtom"}, {"1,3", "CoreType", "IntelCore"}}},
+         "0101"},
+        {{"package:1 core:4 pu:1",
+          NULL,
+          {{"0,2", "LinuxCapacity", "718"}, {"1,3", "LinuxCapacity", "997"}}},
+         "0101"},
+        /* a core that is clocked a little higher is no other kind */
+        {{"package:1 core:4 pu:1",
+          NULL,
+          {{"0", "FrequencyMaxMHz", "3900"}, {"1-3", "FrequencyMaxMHz", "3700"}}},
+         "0000"},
+        {{"package:1 core:4 pu:1", NULL, {{"2-3", "CoreType", "IntelAtom"}}}, "0011"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_kinds(&cases[i].made, cases[i].kinds);
+}
+
+static void test_isolated(void **state)
+{
+    struct topo *topo = read_topo("core:4 pu:2");
+    char dir[] = "/tmp/berth-topo.XXXXXX";
+    struct berth_error err;
+    struct rootfs root;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(rootfs_open(&root, dir, &err), 0);
+    topo_read_isolated(topo, &root); /* no such file */
+    assert_int_equal(topo->kinds, 1);
+    folder_put(dir, "sys/devices/system/cpu/isolated", "3,6-7\n");
+    topo_read_isolated(topo, &root);
+    assert_int_equal(topo->kinds, 2);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(topo->core[i].isolated == (i % 2 == 1) && topo->core[i].kind == i % 2);
+    rootfs_close(&root);
+    folder_remove(dir);
+    topo_free(topo);
+}
+
 /* ---- the tree for DI ---- */
 
 struct cut {
@@ -359,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_refusals),        cmocka_unit_test(test_tree),
         cmocka_unit_test(test_tree_of_nothing), cmocka_unit_test(test_distances),
         cmocka_unit_test(test_refused_files),   cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_kinds),           cmocka_unit_test(test_isolated),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -415,7 +415,7 @@ static void check(struct load *load)
     const struct step *step;
     struct units units;
 
-    assert_int_equal(units_collect(&scene, NULL, &units), 0);
+    assert_int_equal(units_collect(&scene, NULL, 0, &units), 0);
     for (size_t u = 0; u < units.n; u++)
         if (units.near[u])
             check_unit(load, &units, u);

@@ -191,19 +191,67 @@ static void test_unfit(void **state)
     assert_non_null(strstr(unfit(f, "16", "16"), "topology"));
 }
 
-static void test_unfit_hybrid(void **state)
+/* As if CPU 1 did not exist: the first core has one thread, the others two. It is of a kind of its
+ * own, and nobody is left alone for that. */
+static void test_odd_core(void **state)
 {
     struct fixture *f = *state;
+    struct topo *topo = f->packer.world.topo;
 
-    /* as if CPU 3 did not exist: core 1 has one thread, the first core two */
-    cpus_remove(&f->packer.world.topo->core[1].cpus, 3);
-    topo_index(f->packer.world.topo);
-    topo_index(f->packer.world.topo);
-    assert_null(unfit(f, "0-2", "0-1"));
-    assert_non_null(strstr(unfit(f, "0-2", "2"), "another kind"));
-    fixture_put(f, 1, 0, "0-2", 1, ONE("0-1"));
+    cpus_remove(&topo->core[0].cpus, 1);
+    topo_index(topo);
+    assert_int_equal(topo->kinds, 2);
+    assert_true(topo->core[0].kind != topo->core[1].kind);
+    assert_true(topo->core[1].kind == topo->core[7].kind);
+    assert_null(unfit(f, "0,2-3", "2-3"));
+    assert_null(unfit(f, "0,2-3", "0"));
+    fixture_put(f, 1, 0, "0,2-3", 1, ONE("2-3"));
     stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
-    assert_stand(f->packer.state->pool, "0 - - - - - - -");
+    assert_stand(f->packer.state->pool, "0 1 - - - - - -");
+}
+
+/* Two caches of two small cores and two large ones each, and of steps of one core each the two most
+ * intensive are on the large ones of the first cache. */
+static void test_kinds(void **state)
+{
+    struct fixture *f = fixture_open("package:1 l3:2 core:4 pu:1");
+    struct topo *topo = f->packer.world.topo;
+
+    (void)state;
+    for (size_t i = 0; i < topo->cores; i++)
+        topo->core[i].cpukind = i % 4 >= 2;
+    topo_index(topo);
+    assert_int_equal(topo->kinds, 2);
+    fixture_put(f, 1, 0, "2", 24000, ONE("2"));
+    fixture_put(f, 2, 0, "3", 24000, ONE("3"));
+    fixture_put(f, 3, 0, "4", 20, ONE("4"));
+    fixture_put(f, 4, 0, "5", 20, ONE("5"));
+    fixture_decide(f);
+    assert_stand(f->packer.pool, "- - 2 3 4 5 - -"); /* no large core is free over there */
+    fixture_put(f, 5, 0, "6", 20, ONE("6"));
+    fixture_decide(f);
+    assert_stand(f->packer.pool, "- - 2 6 4 5 3 -");
+    fixture_close(f);
+}
+
+/* A task with cores of both kinds is a unit in each, and a core that joins the pool without a unit
+ * keeps to its kind, too. */
+static void test_task_of_both_kinds(void **state)
+{
+    struct fixture *f = fixture_open("package:1 l3:2 core:4 pu:1");
+    struct topo *topo = f->packer.world.topo;
+
+    (void)state;
+    for (size_t i = 0; i < topo->cores; i++)
+        topo->core[i].cpukind = i % 4 >= 2;
+    topo_index(topo);
+    fixture_put(f, 1, 0, "1-2", 24000, ONE("1-2"));
+    fixture_put(f, 2, 0, "0,3", 24000, ONE("0,3"));
+    fixture_put(f, 3, 0, "4-7", 20, ONE("4-7"));
+    fixture_decide(f);
+    for (size_t core = 0; core < topo->cores; core++)
+        assert_int_equal(topo->core[f->packer.pool->stand[core]].kind, topo->core[core].kind);
+    fixture_close(f);
 }
 
 /* ---- images ---- */
@@ -241,7 +289,6 @@ static void test_image_far_siblings(void **state)
         cpus_add(&f->packer.world.topo->core[core].cpus, core + 8);
         pool_join(pool, core);
     }
-    topo_index(f->packer.world.topo);
     topo_index(f->packer.world.topo);
     assert_int_equal(pool_assign(pool, 2, (size_t[]){1, 5}, (size_t[]){5, 1}), 0);
     home = cpus_of("1,9");
@@ -632,7 +679,9 @@ int main(void)
         plain(test_idle_time),
         smt(test_sync_partial_core),
         smt(test_unfit),
-        smt(test_unfit_hybrid),
+        smt(test_odd_core),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_task_of_both_kinds),
         smt(test_image_threads),
         smt(test_image_far_siblings),
         plain(test_spread),

@@ -578,6 +578,35 @@ static void test_home(void **state)
     pool_free(&next);
 }
 
+/* Two caches of two small cores and two large ones each: devils on both large ones of the first,
+ * turtles elsewhere. One devil goes to a large core of the second cache, where he finds one. */
+static void test_kinds(void **state)
+{
+    struct fixture *f = fixture_open("package:1 l3:2 core:4 pu:1");
+    struct topo *topo = f->packer.world.topo;
+    struct step *devil[2];
+
+    (void)state;
+    f->packer.world.conf.policy = WIRE_POLICY_CONTEND;
+    for (size_t i = 0; i < topo->cores; i++)
+        topo->core[i].cpukind = i % 4 >= 2;
+    topo_index(topo);
+    devil[0] = put(f, 1, "2", 20000, 20000);
+    devil[1] = put(f, 2, "3", 20000, 20000);
+    put(f, 3, "0", 10, 10);
+    put(f, 4, "4", 10, 10);
+    put(f, 5, "5", 10, 10);
+    decide(f, NULL);
+    assert_int_equal(llc_of(f, devil[0]), llc_of(f, devil[1]));
+    put(f, 6, "6", 10, 10);
+    decide(f, NULL);
+    assert_true(llc_of(f, devil[0]) != llc_of(f, devil[1]));
+    for (size_t i = 0; i < topo->cores; i++)
+        if (pool_has(f->packer.pool, i))
+            assert_int_equal(topo->core[f->packer.pool->stand[i]].kind, topo->core[i].kind);
+    fixture_close(f);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, open_plain, fixture_teardown)
 
 int main(void)
@@ -600,6 +629,7 @@ int main(void)
         CASE(test_bound_memory),
         CASE(test_who_decides),
         CASE(test_home),
+        cmocka_unit_test(test_kinds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
