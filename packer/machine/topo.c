@@ -102,6 +102,7 @@ static void add_thread(struct topo *topo, struct above *last, const struct above
         if (!first && last->domain)
             cut_cache(llc - 1, last->domain);
         llc->package = topo->packages - 1;
+        llc->node = now->node ? now->node->logical_index : 0;
         read_cache(now->domain, &llc->size_bytes, &llc->ways, &llc->line_bytes);
     }
     if (new_core) {
@@ -376,31 +377,48 @@ void topo_nodes_of(const struct topo *topo, const struct cpus *cpus, struct cpus
 
 static int tree_alloc(struct topo_tree *tree, const struct topo *topo)
 {
-    *tree = (struct topo_tree){.machine = {.depth = 3}};
+    bool whole = true;
+
+    *tree = (struct topo_tree){.machine = {.depth = TOPO_LEVELS}};
     tree->core_index = calloc(topo->cores, sizeof(*tree->core_index));
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < TOPO_LEVELS; i++) {
         tree->parent[i] = calloc(topo->cores, sizeof(*tree->parent[i]));
-    if (!tree->core_index || !tree->parent[0] || !tree->parent[1] || !tree->parent[2]) {
+        whole = whole && tree->parent[i];
+    }
+    if (!whole || !tree->core_index) {
         topo_tree_free(tree);
         return -1;
     }
     return 0;
 }
 
-/* Add a core, after its package and cache where it is their first. */
+/* Adds an entity below the last one of the level above. */
+static void level_add(struct topo_tree *tree, enum topo_level level)
+{
+    size_t above = level == TOPO_PACKAGE ? 0 : tree->level[level - 1].count - 1;
+
+    tree->parent[level][tree->level[level].count++] = above;
+}
+
+/* Adds a core, after its package, memory node and cache where it is their first. */
 static void tree_add(struct topo_tree *tree, const struct topo *topo, size_t index)
 {
-    struct di_level *level = tree->level;
     const struct topo_core *core = &topo->core[index], *last = NULL;
+    size_t n = tree->level[TOPO_CORE].count;
+    bool package, node;
 
-    if (level[2].count > 0)
-        last = &topo->core[tree->core_index[level[2].count - 1]];
-    if (!last || last->package != core->package)
-        tree->parent[0][level[0].count++] = 0;
-    if (!last || last->llc != core->llc)
-        tree->parent[1][level[1].count++] = level[0].count - 1;
-    tree->core_index[level[2].count] = index;
-    tree->parent[2][level[2].count++] = level[1].count - 1;
+    if (n > 0)
+        last = &topo->core[tree->core_index[n - 1]];
+    package = !last || last->package != core->package;
+    node = package || topo->llc[last->llc].node != topo->llc[core->llc].node;
+    if (package)
+        level_add(tree, TOPO_PACKAGE);
+    if (node)
+        level_add(tree, TOPO_MEMORY);
+    if (node || last->llc != core->llc)
+        level_add(tree, TOPO_CACHE);
+    tree->core_index[n] = index;
+    level_add(tree, TOPO_CORE);
 }
 
 int topo_tree_build(struct topo_tree *tree, const struct topo *topo, const struct cpus *within,
@@ -411,19 +429,26 @@ int topo_tree_build(struct topo_tree *tree, const struct topo *topo, const struc
     for (size_t i = 0; i < topo->cores; i++)
         if (cpus_intersect(&topo->core[i].cpus, within))
             tree_add(tree, topo, i);
-    if (tree->level[2].count == 0) {
+    if (tree->level[TOPO_CORE].count == 0) {
         topo_tree_free(tree);
         return berth_error_set(err, "%s: none of its cores is among those asked for", topo->name);
     }
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < TOPO_LEVELS; i++)
         tree->level[i].parent = tree->parent[i];
     tree->machine.level = tree->level;
     return 0;
 }
 
+size_t topo_tree_package(const struct topo_tree *tree, size_t core)
+{
+    for (size_t level = TOPO_CORE; level > TOPO_PACKAGE; level--)
+        core = tree->parent[level][core];
+    return core;
+}
+
 void topo_tree_free(struct topo_tree *tree)
 {
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < TOPO_LEVELS; i++)
         free(tree->parent[i]);
     free(tree->core_index);
     *tree = (struct topo_tree){0};

@@ -25,7 +25,7 @@ struct topo_core {
 };
 
 struct topo_llc {
-    size_t package;
+    size_t package, node; /* node: index into topo->node */
     struct cpus cpus;
     bool cut;                  /* it is a part of the machine's cache: that of one memory node */
     size_t size_bytes;         /* 0: the machine names no cache (the package stands in for it);
@@ -91,18 +91,22 @@ int topo_read_distances(struct topo *topo, const struct rootfs *root, struct ber
  * to reach its own, by the kernel's distances; NAN where they are not known. Both are os_index. */
 double topo_distance(const struct topo *topo, size_t from, size_t to);
 
-/* Makes the hierarchy that DI walks: packages > caches > cores, restricted to the cores that have a
- * CPU in `within`, and to the caches and packages of these. core_index[i] is the topo core of the
- * machine's i-th core. 0, or -1 and err (no core is within, no memory). Free with topo_tree_free.
- */
+/* Makes the hierarchy that DI walks, restricted to the cores that have a CPU in `within`, and to
+ * the caches, memory nodes and packages of these; a node over several packages is cut at their
+ * borders. core_index[i] is the topo core of the machine's i-th core. 0, or -1 and err (no core is
+ * within, no memory). Free with topo_tree_free. */
+enum topo_level { TOPO_PACKAGE, TOPO_MEMORY, TOPO_CACHE, TOPO_CORE, TOPO_LEVELS };
 struct topo_tree {
-    struct di_machine machine; /* depth 3 */
-    struct di_level level[3];
-    size_t *parent[3];
-    size_t *core_index; /* [level[2].count] */
+    struct di_machine machine; /* depth TOPO_LEVELS */
+    struct di_level level[TOPO_LEVELS];
+    size_t *parent[TOPO_LEVELS];
+    size_t *core_index; /* [level[TOPO_CORE].count] */
 };
 int topo_tree_build(struct topo_tree *tree, const struct topo *topo, const struct cpus *within,
                     struct berth_error *err);
 void topo_tree_free(struct topo_tree *tree);
+
+/* Returns the tree's package of its i-th core. */
+size_t topo_tree_package(const struct topo_tree *tree, size_t core);
 
 #endif

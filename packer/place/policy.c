@@ -169,7 +169,7 @@ static bool *awake_in(const struct scene *scene, const struct units *units,
 {
     const struct topo *topo = scene->packer->world.topo;
     bool *package = calloc(topo->packages, sizeof(*package));
-    bool *awake = calloc(tree->level[0].count, sizeof(*awake));
+    bool *awake = calloc(tree->level[TOPO_PACKAGE].count, sizeof(*awake));
 
     if (package && awake) {
         stand_awake(scene, package);
@@ -178,9 +178,8 @@ static bool *awake_in(const struct scene *scene, const struct units *units,
             for (size_t i = units->at[u]; units->near[u] && i < units->at[u] + units->unit[u].cores;
                  i++)
                 package[topo->core[scene->pool->stand[units->from[i]]].package] = true;
-        for (size_t j = 0; j < tree->level[2].count; j++)
-            awake[tree->parent[1][tree->parent[2][j]]] |=
-                package[topo->core[tree->core_index[j]].package];
+        for (size_t j = 0; j < tree->level[TOPO_CORE].count; j++)
+            awake[topo_tree_package(tree, j)] |= package[topo->core[tree->core_index[j]].package];
     } else {
         free(awake);
         awake = NULL;

@@ -253,20 +253,20 @@ static void opinion_free(struct opinion *opinion)
 
 static size_t caches(const struct ctl_plan *plan)
 {
-    return plan->tree.level[1].count;
+    return plan->tree.level[TOPO_CACHE].count;
 }
 
 static void divide(const struct ctl_plan *plan, const size_t *core, size_t *cache)
 {
     for (size_t i = 0; i < plan->units; i++)
-        cache[i] = plan->tree.parent[2][core[plan->unit[i].first]];
+        cache[i] = plan->tree.parent[TOPO_CORE][core[plan->unit[i].first]];
 }
 
 /* Spreads the groups of a division over the caches as DI spreads threads. Which cache a group is on
  * makes no difference to the group where the caches are alike, but to the memory behind them. */
 static int spread(const struct ctl_plan *plan, size_t *cache)
 {
-    struct di_machine machine = {.depth = 2, .level = plan->tree.level};
+    struct di_machine machine = {.depth = TOPO_CACHE + 1, .level = plan->tree.level};
     struct di_unit *group = calloc(caches(plan), sizeof(*group));
     size_t *place = calloc(caches(plan), sizeof(*place));
     int rc = group && place ? 0 : -1;
@@ -295,8 +295,8 @@ static int settle(const struct ctl_plan *plan, const size_t *cache, size_t *core
 
     if (!next)
         return -1;
-    for (size_t i = plan->tree.level[2].count; i-- > 0;)
-        next[plan->tree.parent[2][i]] = i;
+    for (size_t i = plan->tree.level[TOPO_CORE].count; i-- > 0;)
+        next[plan->tree.parent[TOPO_CORE][i]] = i;
     for (size_t i = 0; i < plan->units; i++)
         for (size_t j = 0; j < plan->unit_cores[i]; j++)
             core[plan->unit[i].first + j] = next[cache[i]]++;
@@ -441,7 +441,7 @@ static double worst_rate(const struct ctl_plan *plan, const size_t *core)
     double *rate = calloc(caches(plan), sizeof(*rate)), worst = rate ? 0 : NAN;
 
     for (size_t i = 0; rate && i < plan->units; i++)
-        rate[plan->tree.parent[2][core[plan->unit[i].first]]] +=
+        rate[plan->tree.parent[TOPO_CORE][core[plan->unit[i].first]]] +=
             missrate_of(&plan->apps.app[plan->unit[i].app]) * (double)plan->unit_cores[i];
     for (size_t i = 0; rate && i < caches(plan); i++)
         if (isnan(rate[i]) || rate[i] > worst)

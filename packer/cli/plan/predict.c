@@ -121,7 +121,7 @@ int ctl_plan_predict(const struct ctl_plan *plan, const size_t *cache, double *s
                                           apart_of(plan, i, cores_there(plan, cache, i))};
     if (stand)
         rc = contend_node(plan->contend, plan->units, stand, slowdown);
-    for (size_t i = 0; rc >= 0 && plan->evidence && i < plan->tree.level[1].count; i++)
+    for (size_t i = 0; rc >= 0 && plan->evidence && i < plan->tree.level[TOPO_CACHE].count; i++)
         correct(plan, cache, i, slowdown);
     free(stand);
     return rc < 0 ? -1 : 0;
@@ -154,7 +154,7 @@ static int search_open(struct search *search, const struct ctl_plan *plan,
     *search = (struct search){.plan = plan, .limit = limit, .least = INFINITY};
     search->slowdown = calloc(plan->units, sizeof(*search->slowdown));
     search->all = calloc(plan->units, sizeof(*search->all));
-    search->used = calloc(plan->tree.level[1].count, sizeof(*search->used));
+    search->used = calloc(plan->tree.level[TOPO_CACHE].count, sizeof(*search->used));
     search->cache = calloc(plan->units, sizeof(*search->cache));
     search->found = calloc(plan->units, sizeof(*search->found));
     if (!search->slowdown || !search->all || !search->used || !search->cache || !search->found)
@@ -232,7 +232,7 @@ static void divide_all(struct search *search, size_t unit, bool look)
             keep(search, search->cache);
         return;
     }
-    for (size_t i = 0; i < plan->tree.level[1].count; i++) {
+    for (size_t i = 0; i < plan->tree.level[TOPO_CACHE].count; i++) {
         if (search->divisions > DIVISIONS_MAX)
             return;
         if (search->used[i] + plan->unit_cores[unit] > plan->room[i] || !is_first(search, i))
@@ -275,7 +275,7 @@ static int exchange(struct search *search, const size_t *start)
     struct improve problem = {.n = plan->units,
                               .cores = plan->unit_cores,
                               .kind = plan->unit_kind,
-                              .caches = plan->tree.level[1].count,
+                              .caches = plan->tree.level[TOPO_CACHE].count,
                               .room = plan->room,
                               .domain = plan->memory,
                               .horizon = 1,
@@ -304,7 +304,7 @@ static int search_far(struct search *search, const size_t *cache)
     if (by_di && search->pair)
         rc = 0;
     for (size_t i = 0; rc == 0 && i < plan->units; i++)
-        by_di[i] = plan->tree.parent[2][plan->by_di[plan->unit[i].first]];
+        by_di[i] = plan->tree.parent[TOPO_CORE][plan->by_di[plan->unit[i].first]];
     if (rc == 0)
         keep(search, by_di);
     if (rc == 0)

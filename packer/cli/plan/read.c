@@ -60,14 +60,15 @@ static int find_memory(struct ctl_plan *plan)
     const struct topo *topo = plan->topo;
     struct cpus nodes, seen = {0};
 
-    plan->memory = calloc(plan->tree.level[1].count, sizeof(*plan->memory));
+    plan->memory = calloc(plan->tree.level[TOPO_CACHE].count, sizeof(*plan->memory));
     if (!plan->memory)
         return -1;
-    for (size_t i = plan->tree.level[2].count; i-- > 0;) {
+    for (size_t i = plan->tree.level[TOPO_CORE].count; i-- > 0;) {
         topo_nodes_of(topo, &topo->core[plan->tree.core_index[i]].cpus, &nodes);
-        plan->memory[plan->tree.parent[2][i]] = cpus_empty(&nodes) ? 0 : cpus_next(&nodes, 0);
+        plan->memory[plan->tree.parent[TOPO_CORE][i]] =
+            cpus_empty(&nodes) ? 0 : cpus_next(&nodes, 0);
     }
-    for (size_t i = 0; i < plan->tree.level[1].count; i++) {
+    for (size_t i = 0; i < plan->tree.level[TOPO_CACHE].count; i++) {
         plan->joined |= cpus_has(&seen, plan->memory[i]);
         cpus_add(&seen, plan->memory[i]);
     }
@@ -85,14 +86,14 @@ static int read_machine(struct ctl_plan *plan, struct berth_error *err)
         return -1;
     if (find_memory(plan) < 0)
         return berth_no_memory(err);
-    plan->room = calloc(plan->tree.level[1].count, sizeof(*plan->room));
+    plan->room = calloc(plan->tree.level[TOPO_CACHE].count, sizeof(*plan->room));
     plan->by_di = calloc(plan->cores, sizeof(*plan->by_di));
     plan->core = calloc(plan->cores, sizeof(*plan->core));
     plan->slowdown = calloc(plan->apps.n, sizeof(*plan->slowdown));
     if (!plan->room || !plan->by_di || !plan->core || !plan->slowdown)
         return berth_no_memory(err);
-    for (size_t i = 0; i < plan->tree.level[2].count; i++)
-        plan->room[plan->tree.parent[2][i]]++;
+    for (size_t i = 0; i < plan->tree.level[TOPO_CORE].count; i++)
+        plan->room[plan->tree.parent[TOPO_CORE][i]]++;
     complete_machine(plan);
     return 0;
 }
@@ -187,7 +188,7 @@ static size_t kind_of(const struct ctl_plan *plan, struct json_object *list, siz
 static int make_units(struct ctl_plan *plan, struct json_object *workload, struct berth_error *err)
 {
     struct json_object *list = json_find(workload, "apps");
-    const size_t *cache = plan->tree.parent[2];
+    const size_t *cache = plan->tree.parent[TOPO_CORE];
     size_t slot = 0;
 
     plan->unit = calloc(plan->cores, sizeof(*plan->unit));

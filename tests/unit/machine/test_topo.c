@@ -345,16 +345,16 @@ static void test_isolated(void **state)
 
 struct cut {
     const char *within;
-    size_t count[3];
+    size_t count[TOPO_LEVELS];
     size_t cache_parent[4], core_parent[8], core_index[8];
 };
 
 static const struct cut cuts[] = {
-    {"0-15", {2, 4, 8}, {0, 0, 1, 1}, {0, 0, 1, 1, 2, 2, 3, 3}, {0, 1, 2, 3, 4, 5, 6, 7}},
-    {"0", {1, 1, 1}, {0}, {0}, {0}},
-    {"15", {1, 1, 1}, {0}, {0}, {7}}, /* one thread stands for its core */
-    {"2-3,8-9,14,200", {2, 3, 3}, {0, 1, 1}, {0, 1, 2}, {1, 4, 7}},
-    {"8-15", {1, 2, 4}, {0, 0}, {0, 0, 1, 1}, {4, 5, 6, 7}},
+    {"0-15", {2, 2, 4, 8}, {0, 0, 1, 1}, {0, 0, 1, 1, 2, 2, 3, 3}, {0, 1, 2, 3, 4, 5, 6, 7}},
+    {"0", {1, 1, 1, 1}, {0}, {0}, {0}},
+    {"15", {1, 1, 1, 1}, {0}, {0}, {7}}, /* one thread stands for its core */
+    {"2-3,8-9,14,200", {2, 2, 3, 3}, {0, 1, 1}, {0, 1, 2}, {1, 4, 7}},
+    {"8-15", {1, 1, 2, 4}, {0, 0}, {0, 0, 1, 1}, {4, 5, 6, 7}},
 };
 
 static void test_tree(void **state)
@@ -369,19 +369,53 @@ static void test_tree(void **state)
 
         assert_int_equal(cpus_parse(&within, cut->within), 0);
         assert_int_equal(topo_tree_build(&tree, topo, &within, NULL), 0);
-        assert_int_equal(tree.machine.depth, 3);
-        for (size_t l = 0; l < 3; l++)
+        assert_int_equal(tree.machine.depth, TOPO_LEVELS);
+        for (size_t l = 0; l < TOPO_LEVELS; l++)
             assert_int_equal(tree.machine.level[l].count, cut->count[l]);
-        for (size_t j = 0; j < cut->count[0]; j++)
-            assert_int_equal(tree.machine.level[0].parent[j], 0);
-        assert_memory_equal(tree.machine.level[1].parent, cut->cache_parent,
-                            cut->count[1] * sizeof(size_t));
-        assert_memory_equal(tree.machine.level[2].parent, cut->core_parent,
-                            cut->count[2] * sizeof(size_t));
-        assert_memory_equal(tree.core_index, cut->core_index, cut->count[2] * sizeof(size_t));
+        for (size_t j = 0; j < cut->count[TOPO_PACKAGE]; j++) {
+            assert_int_equal(tree.machine.level[TOPO_PACKAGE].parent[j], 0);
+            assert_int_equal(tree.machine.level[TOPO_MEMORY].parent[j], j);
+        }
+        assert_memory_equal(tree.machine.level[TOPO_CACHE].parent, cut->cache_parent,
+                            cut->count[TOPO_CACHE] * sizeof(size_t));
+        assert_memory_equal(tree.machine.level[TOPO_CORE].parent, cut->core_parent,
+                            cut->count[TOPO_CORE] * sizeof(size_t));
+        assert_memory_equal(tree.core_index, cut->core_index,
+                            cut->count[TOPO_CORE] * sizeof(size_t));
+        for (size_t j = 0; j < cut->count[TOPO_CORE]; j++)
+            assert_int_equal(topo_tree_package(&tree, j), cut->cache_parent[cut->core_parent[j]]);
         topo_tree_free(&tree);
     }
     topo_free(topo);
+}
+
+/* Two memory nodes a package, two caches a node; and one node over both packages. */
+static void test_tree_of_memory(void **state)
+{
+    static const struct {
+        const char *spec;
+        size_t count[TOPO_LEVELS], memory_parent[4], cache_parent[8];
+    } cases[] = {
+        {"package:2 numa:2 l3:2 core:1 pu:1", {2, 4, 8, 8}, {0, 0, 1, 1}, {0, 0, 1, 1, 2, 2, 3, 3}},
+        {"numa:1 package:2 l3:2 core:1 pu:1", {2, 2, 4, 4}, {0, 1}, {0, 0, 1, 1}},
+        {"package:2 l3:1 numa:2 core:2 pu:1", {2, 4, 4, 8}, {0, 0, 1, 1}, {0, 1, 2, 3}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct topo *topo = read_topo(cases[i].spec);
+        struct topo_tree tree;
+
+        assert_int_equal(topo_tree_build(&tree, topo, &topo->cpus, NULL), 0);
+        for (size_t l = 0; l < TOPO_LEVELS; l++)
+            assert_int_equal(tree.level[l].count, cases[i].count[l]);
+        assert_memory_equal(tree.parent[TOPO_MEMORY], cases[i].memory_parent,
+                            tree.level[TOPO_MEMORY].count * sizeof(size_t));
+        assert_memory_equal(tree.parent[TOPO_CACHE], cases[i].cache_parent,
+                            tree.level[TOPO_CACHE].count * sizeof(size_t));
+        topo_tree_free(&tree);
+        topo_free(topo);
+    }
 }
 
 static void test_tree_of_nothing(void **state)
@@ -427,12 +461,13 @@ static void test_distances(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),          cmocka_unit_test(test_uneven_recording),
-        cmocka_unit_test(test_this_machine),    cmocka_unit_test(test_questions),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_tree),
-        cmocka_unit_test(test_tree_of_nothing), cmocka_unit_test(test_distances),
-        cmocka_unit_test(test_refused_files),   cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_kinds),           cmocka_unit_test(test_isolated),
+        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_uneven_recording),
+        cmocka_unit_test(test_this_machine),   cmocka_unit_test(test_questions),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_tree_of_memory), cmocka_unit_test(test_tree_of_nothing),
+        cmocka_unit_test(test_distances),      cmocka_unit_test(test_refused_files),
+        cmocka_unit_test(test_parts),          cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_isolated),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
