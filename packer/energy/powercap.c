@@ -26,8 +26,9 @@ struct meter {
 
 struct powercap {
     const struct rootfs *root;
-    size_t meters, zones, unreadable;
-    int why; /* errno of the unreadable ones */
+    size_t meters, zones, unreadable, strange;
+    int why;                    /* errno of the unreadable ones */
+    char stranger[ENERGY_NAME]; /* the last zone whose package the topology does not know */
     struct meter meter[METERS];
 };
 
@@ -54,13 +55,30 @@ static bool name_of(const struct energy_node *node, const char *folder, char *na
     return energy_line(node->root, path, name, ENERGY_NAME);
 }
 
+/* Which package of the topology does the zone name? */
+static bool find_package(struct powercap *powercap, const struct energy_node *node,
+                         const char *name, struct what *what)
+{
+    unsigned physical;
+    long package;
+
+    if (!is_package(name, &physical))
+        return false;
+    package = energy_package(node, physical);
+    what->package = (unsigned)package;
+    if (package >= 0)
+        return true;
+    powercap->strange++;
+    snprintf(powercap->stranger, sizeof(powercap->stranger), "%s", name);
+    return false;
+}
+
 /* Is the folder a zone of ours? */
-static bool find_what(const struct energy_node *node, const char *folder, struct what *what)
+static bool find_what(struct powercap *powercap, const struct energy_node *node, const char *folder,
+                      struct what *what)
 {
     char name[ENERGY_NAME], above[ENERGY_NAME];
     const char *part = strrchr(folder, ':');
-    unsigned physical;
-    long package;
 
     if (strncmp(folder, "intel-rapl:", 11) != 0 || !name_of(node, folder, name))
         return false;
@@ -72,10 +90,7 @@ static bool find_what(const struct energy_node *node, const char *folder, struct
     what->domain = strcmp(name, "dram") == 0 ? ENERGY_DRAM : ENERGY_PACKAGE;
     if (what->domain == ENERGY_DRAM && (!strchr(above, ':') || !name_of(node, above, name)))
         return false;
-    if (!is_package(name, &physical) || (package = energy_package(node, physical)) < 0)
-        return false;
-    what->package = (unsigned)package;
-    return true;
+    return find_package(powercap, node, name, what);
 }
 
 /* Fill the meter's paths and see that it can be read now. */
@@ -112,7 +127,7 @@ static void add_folder(struct powercap *powercap, const struct energy_node *node
     struct what what;
     size_t before = powercap->zones;
 
-    if (powercap->meters == METERS || !find_what(node, folder, &what) ||
+    if (powercap->meters == METERS || !find_what(powercap, node, folder, &what) ||
         !open_meter(powercap, meter, folder, &what))
         return;
     meter->zone =
@@ -148,6 +163,10 @@ static int nothing(struct powercap *powercap, struct berth_error *err)
     if (powercap->unreadable)
         berth_error_set(err, "%zu RAPL zones in " CLASS ", none readable: %s", powercap->unreadable,
                         strerror(powercap->why));
+    else if (powercap->strange)
+        berth_error_set(err,
+                        "%zu RAPL zones in " CLASS ", of no package that the topology knows (%s)",
+                        powercap->strange, powercap->stranger);
     else
         berth_error_set(err, "no RAPL zones in " CLASS);
     powercap_close(powercap);

@@ -219,7 +219,8 @@ static void test_nothing(void **state)
     meters_put(&meters, CLASS "intel-rapl:1/energy_uj", "5");
     meters_put(&meters, CLASS "intel-rapl:2/name", "dram"); /* of what? */
     meters_put(&meters, CLASS "intel-rapl:2/energy_uj", "5");
-    refuses(&meters, "no RAPL zones");
+    refuses(&meters, "2 RAPL zones in /sys/class/powercap, of no package that the topology knows "
+                     "(package-2)");
     meters_put(&meters, CLASS "intel-rapl:3/name", "package-1");
     refuses(&meters, "1 RAPL zones in /sys/class/powercap, none readable: No such file");
     meters_put(&meters, CLASS "intel-rapl:4/name", "package-0");
