@@ -90,7 +90,8 @@ static int refuse(void)
 
 static bool apart_valid(const struct contend_apart *apart)
 {
-    return apart->lost >= 0 && apart->lost <= 1 && apart->crowd > -1 && isfinite(apart->crowd);
+    return apart->lost >= 0 && apart->lost <= 1 && apart->crowd > -1 && isfinite(apart->crowd) &&
+           apart->small >= 0 && apart->small < 1;
 }
 
 /* ---- one cache ---- */

@@ -111,13 +111,15 @@ unsigned contend_assumed(const struct contend *contend, size_t i);
  * CONTEND_GROUP_MAX, an index out of range). */
 int contend_group(const struct contend *contend, size_t n, const size_t *member, double *slowdown);
 
-/* What else there is to a core whose program has others of its cores here or on other caches. All
- * zero: nothing. */
+/* What else there is to a core whose program has others of its cores here or on other caches, or
+ * whose cache is not as large as the machine's largest. All zero: nothing. */
 struct contend_apart {
     double lost;  /* 0 to 1: part of its hits that it loses, for what it shares with others of its
                      kind is in another cache; it is taken to be that part of its time without any */
     double crowd; /* more than -1: 1 + crowd footprints are its own. Below 0 it has one in common
                      with others here, which they fill together, that much faster */
+    double small; /* 0 to less than 1: part of the machine's cache that this one lacks; one figure
+                     of all who are on it */
 };
 
 /* Does the same while other caches ask others_gbps (1e9 bytes/s, not negative) of the same memory

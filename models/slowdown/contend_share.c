@@ -36,7 +36,7 @@ static double footprint(const struct contend *contend, struct tenant *tenant, do
 static double overflow(const struct contend *contend, const struct cache *cache, double time,
                        double *rise)
 {
-    double cells = -(double)contend->cells, growth;
+    double cells = -(double)contend->cells * (1 - cache->port.first->apart.small), growth;
 
     *rise = 0;
     for (struct tenant *tenant = cache->port.first; tenant; tenant = tenant->next) {

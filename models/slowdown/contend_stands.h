@@ -57,7 +57,8 @@ struct stands {
 /* Whether a program is alone on a cache, or behind a memory node, as it was studied. */
 static inline bool stand_is_alone(const struct tenant *first, const struct tenant *second)
 {
-    return !second && first->count == 1 && first->apart.lost == 0 && first->apart.crowd <= 0;
+    return !second && first->count == 1 && first->apart.lost == 0 && first->apart.crowd <= 0 &&
+           first->apart.small == 0;
 }
 
 /* Finds what each program has of a cache at the present speeds: what it waits for, and asks of

@@ -277,6 +277,13 @@ const struct topo_llc *topo_cache(const struct topo *topo)
     return largest;
 }
 
+double topo_small(const struct topo *topo, size_t llc)
+{
+    size_t own = topo->llc[llc].size_bytes;
+
+    return own ? 1 - (double)own / (double)topo_cache(topo)->size_bytes : 0;
+}
+
 void topo_cpus_of_kind(const struct topo *topo, size_t kind, struct cpus *cpus)
 {
     cpus_zero(cpus);

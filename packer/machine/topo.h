@@ -70,6 +70,9 @@ const struct topo_llc *topo_cache(const struct topo *topo);
 /* Collects the CPUs of the cores of a kind. */
 void topo_cpus_of_kind(const struct topo *topo, size_t kind, struct cpus *cpus);
 
+/* Returns which part of the largest cache a cache has not; 0 where its size is not known. */
+double topo_small(const struct topo *topo, size_t llc);
+
 /* Returns how many last-level caches share a memory node, by the mean of those that have CPUs. */
 size_t topo_sharing(const struct topo *topo);
 

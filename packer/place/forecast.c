@@ -566,7 +566,7 @@ static double corrected(const struct forecast *forecast, double caution, size_t 
     size_t member[CONTEND_GROUP_MAX] = {measured_by(forecast, core[i].slot)};
     const struct slot *self = forecast->slot[core[i].slot];
     bool same = member[0] == core[i].slot;
-    bool is_apart = core[i].apart.lost != 0 || core[i].apart.crowd != 0;
+    bool is_apart = core[i].apart.lost != 0 || core[i].apart.crowd != 0 || core[i].apart.small != 0;
     double error;
 
     for (size_t j = 0; j < n; j++) {

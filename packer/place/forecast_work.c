@@ -66,26 +66,35 @@ static int stand_on(const struct topo *topo, const struct cpus *cpus, size_t slo
         if (array_grow(&standing->core, &standing->room, standing->n + 1, sizeof(*standing->core)) <
             0)
             return -1;
-        standing->core[standing->n++] =
-            (struct forecast_core){slot, owner, topo->core[core].llc, topo->core[core].llc, {0, 0}};
+        standing->core[standing->n++] = (struct forecast_core){.slot = slot,
+                                                               .owner = owner,
+                                                               .cache = topo->core[core].llc,
+                                                               .memory = topo->core[core].llc};
         before = core;
     }
     return 0;
 }
 
-/* Caches stand for their memory nodes until all are collected. */
+/* Caches stand for their memory nodes, and all for the largest, until all are collected. */
 static int find_memories(const struct topo *topo, struct standing *standing)
 {
     size_t *memory = calloc(topo->llcs + 1, sizeof(*memory));
+    double *small = calloc(topo->llcs + 1, sizeof(*small));
+    bool whole = memory && small;
 
-    if (!memory)
-        return -1;
-    for (size_t llc = 0; llc < topo->llcs; llc++)
+    for (size_t llc = 0; whole && llc < topo->llcs; llc++) {
         memory[llc] = forecast_memory(topo, llc);
-    for (size_t i = 0; i < standing->n; i++)
-        standing->core[i].memory = memory[standing->core[i].cache];
+        small[llc] = topo_small(topo, llc);
+    }
+    for (size_t i = 0; whole && i < standing->n; i++) {
+        struct forecast_core *core = &standing->core[i];
+
+        core->memory = memory[core->cache];
+        core->apart.small = small[core->cache];
+    }
     free(memory);
-    return 0;
+    free(small);
+    return whole ? 0 : -1;
 }
 
 /* Gives each core of a task whose threads count an owner of its own. Returns the next one. */

@@ -55,7 +55,7 @@ static int search_init(struct search *search)
     search->room = calloc(3 * caches, sizeof(*search->room));
     search->held = calloc(search_topo(search)->cores + 1, sizeof(*search->held));
     search->nodes = calloc(caches, sizeof(*search->nodes));
-    search->price = calloc(total * caches + 2 * total + caches, sizeof(*search->price));
+    search->price = calloc(total * caches + 2 * total + 2 * caches, sizeof(*search->price));
     search->focus = calloc(total, sizeof(*search->focus));
     search->before = calloc(caches, sizeof(*search->before));
     search->core = calloc(2 * cores, sizeof(*search->core));
@@ -72,6 +72,7 @@ static int search_init(struct search *search)
     search->asks = search->price + total * caches;
     search->minds = search->asks + total;
     search->fixed_asks = search->minds + total;
+    search->small = search->fixed_asks + caches;
     return 0;
 }
 

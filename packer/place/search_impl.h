@@ -59,6 +59,7 @@ struct search {
     size_t slots, *of_step;      /* [slots] scratch: a step's first part of one core, hashed */
     size_t *room, *domain;       /* [caches] */
     size_t *memory;              /* [caches] index of the memory node */
+    double *small;               /* [caches] what it has less than the largest (topo_small) */
     bool *held;                  /* [cores] somebody stands there who does not move */
     struct cpus *nodes;          /* [caches] memory nodes */
     double *price;               /* [n * caches] */

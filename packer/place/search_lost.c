@@ -62,7 +62,7 @@ static struct contend_apart apart_of(const struct search *search, const size_t *
     size_t cores = search->units->unit[part->unit].cores, here = 0;
 
     if (cores < 2)
-        return (struct contend_apart){0, 0};
+        return (struct contend_apart){0};
     for (size_t p = first; p < search->n && search->part[p].unit == part->unit; p++)
         here += cache_of[p] == cache_of[first] ? search->part[p].cores : 0;
     return threads_lose(search->scene->packer, search->units->first[part->unit], cores, here,
@@ -83,6 +83,7 @@ static size_t list_cache(struct search *search, const size_t *cache_of, size_t c
             continue;
         if (part->unit != unit)
             apart = apart_of(search, cache_of, p);
+        apart.small = search->small[cache];
         unit = part->unit;
         for (size_t i = 0; i < part->cores; i++)
             search->core[n++] = (struct forecast_core){

@@ -126,6 +126,7 @@ static void take_machine(struct search *search)
     for (size_t c = 0; c < search->caches; c++) {
         topo_nodes_of(topo, &topo->llc[c].cpus, &search->nodes[c]);
         memory[c] = forecast_memory(topo, c);
+        search->small[c] = topo_small(topo, c);
         search->domain[c] = c;
         for (size_t d = c; d-- > 0;)
             if (memory[d] == memory[c])
@@ -140,8 +141,8 @@ static void add_fixed(struct search *search, const struct step *step, size_t own
     size_t cache = topo->core[core].llc;
 
     if (step->slot != FORECAST_IDLE && search->fixed < topo->cores)
-        search->core[search->fixed++] =
-            (struct forecast_core){step->slot, owner, cache, search->domain[cache], {0, 0}};
+        search->core[search->fixed++] = (struct forecast_core){
+            step->slot, owner, cache, search->domain[cache], {.small = search->small[cache]}};
 }
 
 /* Lists the cores of these CPUs; nobody else comes to stand there where they are `held`. */

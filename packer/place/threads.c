@@ -51,10 +51,10 @@ struct contend_apart threads_lose(const struct packer *packer, const struct step
     double shared = shared_of(packer, step), far = app_far(cores, here);
 
     if (cores < 2)
-        return (struct contend_apart){0, 0};
+        return (struct contend_apart){0};
     if (isnan(shared))
-        return (struct contend_apart){fmax(0, far - far_now), app_crowd(1, here)};
-    return (struct contend_apart){shared * far, app_crowd(shared, here)};
+        return (struct contend_apart){.lost = fmax(0, far - far_now), .crowd = app_crowd(1, here)};
+    return (struct contend_apart){.lost = shared * far, .crowd = app_crowd(shared, here)};
 }
 
 /* ---- who is divided ---- */

@@ -30,8 +30,9 @@ static struct contend_apart apart_of(const struct ctl_plan *plan, size_t unit, s
     double shared = isnan(app->shared) ? 1 : app->shared;
 
     if (!ctl_plan_divisible(plan, plan->unit[unit].app))
-        return (struct contend_apart){0, 0};
-    return (struct contend_apart){shared * app_far(app->cores, here), app_crowd(shared, here)};
+        return (struct contend_apart){0};
+    return (struct contend_apart){.lost = shared * app_far(app->cores, here),
+                                  .crowd = app_crowd(shared, here)};
 }
 
 static void correct_group(const struct ctl_plan *plan, size_t n, const size_t *member,

@@ -607,6 +607,24 @@ static void test_kinds(void **state)
     fixture_close(f);
 }
 
+/* Two caches, the second half as large. A step that hits in all of the larger one, and whose job
+ * has given it a core of the smaller one, goes where a turtle has no use for it. */
+static void test_unequal_caches(void **state)
+{
+    struct fixture *f = fixture_open("package:1 l3:2(size=16777216) core:2 pu:1");
+    struct topo *topo = f->packer.world.topo;
+    struct step *hungry;
+
+    (void)state;
+    f->packer.world.conf.policy = WIRE_POLICY_CONTEND;
+    topo->llc[1].size_bytes /= 2;
+    put(f, 1, "0", 10, 10);
+    hungry = put(f, 2, "2", 100, 20000);
+    decide(f, NULL);
+    assert_int_equal(llc_of(f, hungry), 0);
+    fixture_close(f);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, open_plain, fixture_teardown)
 
 int main(void)
@@ -630,6 +648,7 @@ int main(void)
         CASE(test_who_decides),
         CASE(test_home),
         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_unequal_caches),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 
 /* Nothing is known, but what is said after it. */
 #pragma GCC diagnostic ignored "-Woverride-init"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #define APP_UNKNOWN                                                                                \
     .ipc = NAN, .llc_apki = NAN, .llc_mpki = NAN, .llc_demand_mpki = NAN, .llc_wb_apki = NAN,      \
     .mem_gbps = NAN, .mem_read_gbps = NAN, .mem_write_gbps = NAN, .cores = 1
@@ -583,6 +584,36 @@ static void what_threads_have_of_each_other(void **state)
 }
 
 /* What one cache is told that the others ask is what they do ask in the whole node. */
+/* One that hits in all ways has of half a cache what it has of a whole one beside a copy of itself,
+ * one that needs no more than half loses nothing, and two there have a quarter each. */
+static void caches_may_be_smaller(void **state)
+{
+    static const struct contend_apart half[] = {{.small = 0.5}, {.small = 0.5}};
+    static const struct contend_apart wrong[] = {{.small = 1}, {.small = -0.1}, {.small = NAN}};
+    const struct contend_constants constants = waiting(50);
+    struct contend *contend = study(KINDS, kinds, &quiet, &constants);
+    const size_t even[] = {EVEN, EVEN}, small[] = {SMALL};
+    double both[2], alone[2], four[4], node[2], gbps;
+    const struct contend_stand stand[] = {{EVEN, 0, 0, {.small = 0.5}}, {EVEN, 1, 0, {0}}};
+
+    (void)state;
+    assert_int_equal(contend_cache(contend, 0, 2, even, NULL, both, NULL), 0);
+    assert_int_equal(contend_cache(contend, 0, 1, even, half, alone, NULL), 0);
+    assert_near(alone[0], both[0], 1e-4);
+    assert_true(alone[0] > 5e-3);
+    assert_int_equal(contend_node(contend, 2, stand, node), 0);
+    assert_near(node[0], alone[0], 1e-4);
+    assert_near(node[1], 0, 1e-4);
+    assert_int_equal(contend_cache(contend, 0, 1, small, half, alone, &gbps), 0);
+    assert_near(alone[0], 0, 1e-4);
+    assert_int_equal(contend_cache(contend, 0, 2, even, half, both, NULL), 0);
+    assert_int_equal(contend_group(contend, 4, (size_t[]){EVEN, EVEN, EVEN, EVEN}, four), 0);
+    assert_near(both[0], four[0], 1e-4);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_int_equal(contend_cache(contend, 0, 1, even, &wrong[i], alone, NULL), -1);
+    contend_free(contend);
+}
+
 static void a_cache_beside_others_is_a_part_of_the_node(void **state)
 {
     static const struct contend_stand stand[] = {
@@ -872,6 +903,7 @@ int main(void)
         cmocka_unit_test(devils_go_to_different_memory_nodes),
         cmocka_unit_test(devils_part_without_calibration),
         cmocka_unit_test(devils_fill_a_port),
+        cmocka_unit_test(caches_may_be_smaller),
         cmocka_unit_test(a_cache_beside_others_is_a_part_of_the_node),
         cmocka_unit_test(what_threads_have_of_each_other),
         cmocka_unit_test(programs_come_one_by_one),
