@@ -379,6 +379,7 @@ static int examine(struct doctor *doctor, const char *conf, bool json)
     check_conf(doctor, conf);
     doctor_slurm(doctor);
     doctor_hardware(doctor);
+    doctor_movers(doctor);
     check_enforcement(doctor);
     check_valgrind(doctor);
     check_profiles(doctor);

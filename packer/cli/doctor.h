@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "packer/conf/conf.h"
 #include "packer/system/plugin_file.h"
@@ -30,7 +31,7 @@ struct doctor {
                   found about the same */
     slurm_series series; /* of this node's Slurm; 0: not known */
     size_t n;
-    struct doctor_row row[96];
+    struct doctor_row row[128];
 };
 
 /* Appends a row. */
@@ -44,9 +45,17 @@ void doctor_essential(struct doctor *doctor);
  * -1 when it is not there, fails or does not end. */
 int doctor_run(const char *const *argv, char *text, size_t size);
 
+/* Calls `seen`, unless it is NULL, for each process of root's that the kernel calls so. Returns how
+ * many there are. */
+typedef void doctor_daemon_seen(const struct rootfs *root, pid_t pid, void *arg);
+size_t doctor_daemons(const struct rootfs *root, const char *name, doctor_daemon_seen *seen,
+                      void *arg);
+
 void doctor_slurm(
     struct doctor *doctor); /* Slurm, its plugstack.conf and cgroup.conf (doctor_slurm.c) */
 void doctor_hardware(
     struct doctor *doctor); /* kernel, cgroups, counters, meters (doctor_hardware.c) */
+
+void doctor_movers(struct doctor *doctor); /* who else moves things (doctor_movers.c) */
 
 #endif

@@ -128,21 +128,6 @@ static void check_counters(struct doctor *doctor)
     topo_free(topo);
 }
 
-/* The kernel's watchdog for CPUs that hang counts cycles, on each of them. */
-static void check_watchdog(struct doctor *doctor)
-{
-    char *text = rootfs_read(&doctor->root, "/proc/sys/kernel/nmi_watchdog");
-
-    if (text && text[0] == '1')
-        doctor_add(doctor, "nmi watchdog", DOCTOR_WARN,
-                   "berthd and users' tools share what is left: sysctl kernel.nmi_watchdog=0",
-                   "takes one hardware counter of each core");
-    else
-        doctor_add(doctor, "nmi watchdog", DOCTOR_OK, "", "%s: it takes no hardware counter",
-                   text ? "off" : "this kernel has none");
-    free(text);
-}
-
 /* ---- meters, cache control, memory, shape ---- */
 
 #define METER_LOOK_NS 20000000 /* between two readings of the meters */
@@ -300,7 +285,6 @@ void doctor_hardware(struct doctor *doctor)
     check_devices(doctor);
     check_cgroups(doctor);
     check_counters(doctor);
-    check_watchdog(doctor);
     check_energy(doctor);
     check_resctrl(doctor);
 }

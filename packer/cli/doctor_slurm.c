@@ -133,29 +133,14 @@ static time_t began_at(uint64_t ticks)
     return time(NULL) - since_boot.tv_sec + (time_t)(ticks / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-/* Returns when the oldest slurmd here began; 0: there is none. */
-static time_t slurmd_began(const struct doctor *doctor)
+/* Takes down when a slurmd began, if it is the oldest so far; 0: there was none. */
+static void note_oldest(const struct rootfs *root, pid_t pid, void *arg)
 {
-    char **pids = rootfs_list(&doctor->root, "/proc"), path[320];
-    time_t oldest = 0;
+    time_t *oldest = arg;
+    struct process_stat stat;
 
-    for (size_t i = 0; pids && pids[i]; i++) {
-        struct process_stat stat;
-        pid_t pid = (pid_t)strtol(pids[i], NULL, 10);
-        char *name = NULL;
-
-        if (pid <= 0)
-            continue;
-        snprintf(path, sizeof(path), "/proc/%s/comm", pids[i]);
-        name = rootfs_read(&doctor->root, path);
-        if (name && strcmp(name, "slurmd\n") == 0 && process_uid(&doctor->root, pid) == 0 &&
-            process_stat_get(&doctor->root, pid, &stat) == 0 &&
-            (!oldest || began_at(stat.started) < oldest))
-            oldest = began_at(stat.started);
-        free(name);
-    }
-    rootfs_list_free(pids);
-    return oldest;
+    if (process_stat_get(root, pid, &stat) == 0 && (!*oldest || began_at(stat.started) < *oldest))
+        *oldest = began_at(stat.started);
 }
 
 /* Says whether slurmd calls the plugin's epilog, by when a job's cores have to be clear. berthd
@@ -164,9 +149,10 @@ static void check_epilog(struct doctor *doctor, const char *conf, const struct p
 {
     static const char without[] = "berthd hears of a step's end from the plugin, and of a killed "
                                   "slurmstepd from the kernel: spank_berth(8)";
-    time_t began = slurmd_began(doctor);
+    time_t began = 0;
     char flags[256];
 
+    doctor_daemons(&doctor->root, "slurmd", note_oldest, &began);
     find_value(conf, "PrologFlags", flags, sizeof(flags));
     if (strcasestr(flags, "RunInJob"))
         doctor_add(doctor, "epilog", DOCTOR_WARN, without,

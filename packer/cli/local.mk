@@ -84,7 +84,9 @@ libctl_la_SOURCES += \
 libctl_la_SOURCES += \
 	packer/cli/blackboard.c \
 	packer/cli/doctor.c packer/cli/doctor.h \
+	packer/cli/doctor_daemons.c \
 	packer/cli/doctor_hardware.c \
+	packer/cli/doctor_movers.c \
 	packer/cli/doctor_rows.c \
 	packer/cli/doctor_slurm.c \
 	packer/cli/explain.c \
