@@ -264,6 +264,39 @@ pool_markers() {
     done
 }
 
+# ---- Slurm's own parameters ----
+
+# slurm_is KEY=VALUE..: Slurm starts anew with these in the place of what slurm.conf has of them, and the node with Sockets=N, until the
+# test is over. The node's cores stay as many.
+slurm_is() {
+    local line conf=$CLUSTER/etc/slurm.conf cpus=$((${CLUSTER_SHAPE%x*} * ${CLUSTER_SHAPE#*x}))
+    [ -e "$CLUSTER/slurm.conf" ] || cp "$conf" "$CLUSTER/slurm.conf"
+    trap slurm_usual EXIT
+    cp "$CLUSTER/slurm.conf" "$conf"
+    for line; do
+        case $line in
+        Sockets=*) sed -i "s/SocketsPerBoard=[0-9]* CoresPerSocket=[0-9]*/SocketsPerBoard=${line#*=} CoresPerSocket=$((cpus / ${line#*=}))/" "$conf" ;;
+        *) sed -i "s|^${line%%=*}=.*|$line|" "$conf" ;;
+        esac
+    done
+    slurm_anew
+}
+
+slurm_usual() {
+    cancel_all
+    wait_for 10 no_jobs
+    mv "$CLUSTER/slurm.conf" "$CLUSTER/etc/slurm.conf"
+    slurm_anew
+}
+
+slurm_anew() {
+    daemon_stop slurmd
+    daemon_stop slurmctld
+    daemon_start slurmctld slurmctld -D -i
+    daemon_start slurmd slurmd -D -N "$CLUSTER_NODE"
+    wait_for 30 node_is idle || fail "no node: $(tail -n 5 "$CLUSTER/log/slurmctld.out" "$CLUSTER/log/slurmd.out")"
+}
+
 # ---- after each test ----
 
 # Nothing may be left of a test: no job, no berth cgroup, no pool marker, a node that takes work.

@@ -43,7 +43,7 @@ log_level() {
     timeout 20 scontrol reconfigure
 }
 
-t19_no_stranger_begins_beside_a_guest() {
+t21_no_stranger_begins_beside_a_guest() {
     local n=${BERTH_STRANGERS:-10}
     gpus 1 0 idle=on
     launched g tag=turtle --gres=gpu:1
