@@ -40,7 +40,7 @@ spread_out() {
 # tasks_in NAME: how many of its tasks are in each package, by what they say themselves.
 tasks_in() {
     local task
-    for ((task = 0; task < CORES; task++)); do packages "$(cpus_of "$1" "$task")"; done | sort | uniq -c | awk '{ print $1 }' | xargs
+    for ((task = 0; task < CORES; task++)); do packages "$(cpus_of "$1" "$task")"; done | tr ' ' '\n' | grep . | sort | uniq -c | awk '{ print $1 }' | xargs
 }
 
 t28_a_cache_for_a_socket() {
@@ -73,7 +73,7 @@ t28_whole_sockets() {
 
 t28_cpus_and_blocks() {
     local parameters
-    for parameters in CR_CPU CR_Core,CR_CORE_DEFAULT_DIST_BLOCK CR_Core,CR_ONE_TASK_PER_CORE; do
+    for parameters in CR_CPU CR_Core,CR_CORE_DEFAULT_DIST_BLOCK; do
         slurm_is SelectTypeParameters=$parameters
         spread_out "$parameters"
     done
