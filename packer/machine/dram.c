@@ -16,6 +16,8 @@
 
 #define DMI "/sys/firmware/dmi/tables/DMI"
 #define NS_MAX 1e9
+#define CHANNEL_BYTES 8 /* a transfer of what slots call a channel: DDR5 has two of 4 bytes there  \
+                         */
 #define MODULES_MAX DMI_MODULES_MAX
 
 #define TIME(key, member, least)                                                                   \
@@ -214,12 +216,17 @@ static double ranks_of(const struct found *found, double split)
     return found->by_spd ? sum : NAN;
 }
 
+/* Returns the channels that have a name, as slots do; 0: nothing says them. */
+static size_t named_channels(const struct found *found)
+{
+    return found->edac.channels ? found->edac.channels : dmi_channels(found->dmi, found->by_dmi);
+}
+
 static void count_parts(const struct found *found, size_t nodes, enum dram_kind kind,
                         struct machine_dram *dram)
 {
     double split = split_of(found, kind);
-    size_t named =
-        found->edac.channels ? found->edac.channels : dmi_channels(found->dmi, found->by_dmi);
+    size_t named = named_channels(found);
     double channels = named ? (double)named * split : NAN;
 
     dram->channels = even(channels, (double)nodes);
@@ -324,6 +331,23 @@ void machine_dram_read(const struct rootfs *root, size_t nodes, struct machine_d
     find_times(found, kind, dram);
     name_sources(found, dram);
     free(found);
+}
+
+double machine_dram_nominal(const struct rootfs *root, size_t nodes)
+{
+    struct found *found = calloc(1, sizeof(*found));
+    double gbps = NAN;
+
+    if (!found || nodes == 0) {
+        free(found);
+        return NAN;
+    }
+    read_dmi(root, found);
+    read_edac(root, found);
+    if (named_channels(found) > 0) /* two transfers a cycle */
+        gbps = CHANNEL_BYTES * (double)named_channels(found) / (double)nodes * 2 / cycle_of(found);
+    free(found);
+    return gbps;
 }
 
 void machine_dram_give(struct json_object *given, struct machine_dram *dram)

@@ -42,6 +42,12 @@ void machine_dram_init(struct machine_dram *dram);
 void machine_dram_read(const struct rootfs *root, size_t nodes, struct machine_dram *dram,
                        void (*tell)(const char *text, void *arg), void *arg);
 
+/* Returns what the memory next to one of so many NUMA nodes could give by its data sheet, 1e9 bytes
+ * per second: the channels with modules (EDAC, SMBIOS), times the speed at which the slowest one
+ * runs (SMBIOS). NAN where the machine below the root does not show it. EEPROMs are not read: that
+ * takes tens of milliseconds each. */
+double machine_dram_nominal(const struct rootfs *root, size_t nodes);
+
 /* Puts what somebody says of the memory, an object of machine_dram_fields that can be read, in the
  * place of what the machine showed. */
 void machine_dram_give(struct json_object *given, struct machine_dram *dram);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
 	packer/machine/adapt.c packer/machine/adapt.h \
+	packer/machine/bandwidth.c packer/machine/bandwidth.h \
 	packer/machine/device.c packer/machine/device.h \
 	packer/machine/devices.c packer/machine/devices.h \
 	packer/machine/devices_tree.c \
@@ -8,6 +9,7 @@ libpacker_la_SOURCES += \
 	packer/machine/dmi.c packer/machine/dmi.h \
 	packer/machine/dram.c packer/machine/dram.h \
 	packer/machine/edac.c packer/machine/edac.h \
+	packer/machine/processor.c packer/machine/processor.h \
 	packer/machine/profile.c packer/machine/profile.h \
 	packer/machine/profile_file.c \
 	packer/machine/profile_json.c \

@@ -167,6 +167,7 @@ unit_programs = \
 	tests/unit/inside/test_tranquil \
 	tests/unit/ledger/test_ledger \
 	tests/unit/ledger/test_spool \
+	tests/unit/machine/test_bandwidth \
 	tests/unit/machine/test_devices \
 	tests/unit/machine/test_dram \
 	tests/unit/machine/test_profile \

@@ -319,6 +319,18 @@ static void read_tree(const char *path, size_t nodes, struct machine_dram *dram,
     rootfs_close(&root);
 }
 
+/* Returns what a node could give by its data sheet. */
+static double nominal_of(const char *path, size_t nodes)
+{
+    struct rootfs root;
+    double gbps;
+
+    assert_int_equal(rootfs_open(&root, path, NULL), 0);
+    gbps = machine_dram_nominal(&root, nodes);
+    rootfs_close(&root);
+    return gbps;
+}
+
 /* One node of Wang's machine: two channels with three modules each. All of Table 4.1 but what
  * nothing shows. */
 static void test_opteron(void **state)
@@ -344,6 +356,8 @@ static void test_opteron(void **state)
     end_table(&table);
     put_bytes(root, DMI_PATH, table.bytes, table.size);
     read_tree(root, 1, &dram, &told);
+    assert_near(nominal_of(root, 1), 2 * 8 * 4 / 3.0);
+    assert_near(nominal_of(root, 2), 8 * 4 / 3.0);
     assert_string_equal(dram.type, "DDR3");
     assert_string_equal(dram.source, "SMBIOS, SPD");
     assert_non_null(strstr(told.text, "EDAC: /sys/devices/system/edac/mc: no memory controller"));
@@ -403,6 +417,7 @@ static void test_ddr4(void **state)
     assert_near(dram.tck_ns, 0.75);
     assert_near(dram.tcas_ns, 14.25); /* CL19 */
     assert_near(dram.tburst_ns, 3);
+    assert_near(nominal_of(root, 2), 4 * 8 * 8 / 3.0);
     read_tree(root, 3, &dram, &told); /* nodes that cannot be alike */
     assert_near(dram.channels, NAN);
     folder_remove(root);
@@ -443,6 +458,7 @@ static void test_ddr5(void **state)
     assert_near(dram.trcd_ns, 41 / 2.4);
     assert_near(dram.tburst_ns, 8 / 2.4);
     assert_near(dram.twtr_ns, NAN);
+    assert_near(nominal_of(root, 1), 2 * 8 * 4.8);
     folder_remove(root);
 }
 
@@ -454,6 +470,8 @@ static void test_nothing(void **state)
     char missing[256], *root = new_root();
 
     (void)state;
+    assert_near(nominal_of(root, 1), NAN);
+    assert_near(nominal_of(root, 0), NAN);
     read_tree(root, 1, &dram, &told);
     assert_non_null(strstr(told.text, "/sys/firmware/dmi/tables/DMI: No such file or directory\n"));
     assert_non_null(strstr(told.text, "/sys/bus/i2c/drivers: no EEPROM of a memory module"));
