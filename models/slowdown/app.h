@@ -75,6 +75,8 @@ struct app_machine {
     bool own_prefetchers; /* each core's prefetcher learns from that core alone */
     bool dram_calibrated; /* dram_gbps was measured, else it is what the memory could do by its data
                              sheet */
+    double port_gbps;     /* that one of the last-level caches can draw from memory; 0 or NAN: not
+                             known */
     double dram_seen_gbps; /* the most that was seen to come from one memory node; 0: nothing was */
 };
 

@@ -17,7 +17,7 @@
  * they would ask of an idle one. A line that no other hides is also later by `queue` * u. What a
  * program's own lines make each other wait is in its time alone.
  *
- * Where more caches than a few share a memory node, each has a port of its own, a queue alike.
+ * Where caches share a memory node, each has a port of its own, a queue alike.
  *
  * A slower program asks for less of all: what contend_node returns is the equilibrium.
  *
@@ -50,15 +50,16 @@ struct contend_constants {
     double reachable;    /* part of memory's nominal bandwidth that reads can have with many */
     double lost;         /* what one channel has less than that */
     double alone;        /* most of the reachable one that a program alone is taken to use */
-    double port;    /* where several caches share a memory node: how many times its even part one of
-                       them can have */
-    double write;   /* lines read that delay others as much as a line written: the channel turns
-                       round for it twice */
-    double written; /* part of the traffic, where it is not known */
-    double spread;  /* part of the cache by which 1 - 1/e of the hits are kept, where no profile
-                       is known */
-    double copies;  /* part of its prefetches that a program loses beside a copy of itself, where
-                       they train the entries of one prefetcher */
+    double port; /* where several caches share a memory node: how many times its even part one of
+                    them can have */
+    double port_gbps; /* that one of them can have at the most, where nobody measured it */
+    double write;     /* lines read that delay others as much as a line written: the channel turns
+                         round for it twice */
+    double written;   /* part of the traffic, where it is not known */
+    double spread;    /* part of the cache by which 1 - 1/e of the hits are kept, where no profile
+                         is known */
+    double copies;    /* part of its prefetches that a program loses beside a copy of itself, where
+                         they train the entries of one prefetcher */
 };
 
 /* Those that contend_new takes where it is given none. */
@@ -100,6 +101,10 @@ int contend_set(struct contend **contend, size_t slot, const struct app *app);
 /* Says that so much came from one memory node, GB/s: it can give that much. Counts where what it
  * can give was not measured. */
 void contend_seen(struct contend *contend, double gbps);
+
+/* Returns the most that was seen to come from one memory node, that of its programs alone included,
+ * GB/s. */
+double contend_most_seen(const struct contend *contend);
 
 /* Returns the bits of contend_assumed of program i; of the machine, for i beyond the programs. */
 unsigned contend_assumed(const struct contend *contend, size_t i);

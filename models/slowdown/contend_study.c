@@ -27,6 +27,7 @@ const struct contend_constants contend_constants = {
     .lost = 0.47,
     .alone = 0.6,
     .port = 2.2,
+    .port_gbps = 38,
     .write = 1.5,
     .written = 0.25,
     .spread = 0.22,
@@ -292,6 +293,11 @@ void contend_seen(struct contend *contend, double gbps)
     study_ways(contend);
 }
 
+double contend_most_seen(const struct contend *contend)
+{
+    return contend->seen_gbps;
+}
+
 static bool sdp_valid(const struct app_sdp *sdp)
 {
     if (sdp->ways > CONTEND_WAYS_MAX)
@@ -340,6 +346,7 @@ static bool machine_valid(const struct app_machine *machine)
 {
     return machine->llc_ways <= CONTEND_WAYS_MAX && figure_valid(machine->llc_bytes) &&
            figure_valid(machine->dram_gbps) && figure_valid(machine->clock_ghz) &&
+           figure_valid(machine->port_gbps > 0 ? machine->port_gbps : NAN) &&
            machine->dram_seen_gbps >= 0 && isfinite(machine->dram_seen_gbps);
 }
 

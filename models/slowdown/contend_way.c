@@ -28,13 +28,10 @@ static struct pace pace_of(double stretch, double roof)
 /* Returns how long a line takes a program on that way, and by how much that rises with the stretch.
  * A line that is hidden by others is not missed when it comes a little later; but all wait where
  * memory cannot give more. */
-static double time_on(const struct way *way, const struct tenant *tenant, const struct pace *pace,
-                      double *rise)
+static double time_on(const struct tenant *tenant, const struct pace *pace, double *rise)
 {
-    double queue = way->port ? 0 : tenant->study->queue;
-
-    *rise = 1 + queue * pace->rise;
-    return pace->stretch + queue * pace->load;
+    *rise = 1 + tenant->study->queue * pace->rise;
+    return pace->stretch + tenant->study->queue * pace->load;
 }
 
 double tenant_ns(const struct tenant *tenant, double time)
@@ -57,7 +54,7 @@ static double asked(const struct way *way, const struct pace *pace, double *fall
     *fall = 0;
     for (const struct tenant *tenant = way->first; tenant; tenant = next_on(way, tenant)) {
         double other = way->port ? tenant->memory_time - 1 : tenant->port_time;
-        double ns = tenant_ns(tenant, time_on(way, tenant, pace, &rise) + other);
+        double ns = tenant_ns(tenant, time_on(tenant, pace, &rise) + other);
         double part = tenant->count * tenant->gbps / ns;
 
         gbps += part;
@@ -115,7 +112,7 @@ void way_time(const struct stands *stands, struct way *way)
         pace = pace_find(way, stands->carry->roof);
     way->stretch = pace.stretch;
     for (struct tenant *tenant = way->first; tenant; tenant = next_on(way, tenant)) {
-        double time = time_on(way, tenant, &pace, &rise);
+        double time = time_on(tenant, &pace, &rise);
 
         *(way->port ? &tenant->port_time : &tenant->memory_time) = way->port ? time - 1 : time;
     }
@@ -138,15 +135,28 @@ static void memory_of(const struct contend *contend, double *reachable_gbps, dou
     *reachable_gbps = fmax(*reachable_gbps, seen);
 }
 
+/* Returns what a cache's port can carry; 0: it is the only one behind its memory node, and so has
+ * none that could be told from that. */
+static double port_of(const struct contend *contend, double memory_gbps)
+{
+    double caches = (double)contend->machine.caches;
+
+    if (caches < 2)
+        return 0;
+    if (contend->machine.port_gbps > 0)
+        return fmin(contend->machine.port_gbps, memory_gbps);
+    return fmin(memory_gbps * fmin(1, contend->constants.port / caches),
+                contend->constants.port_gbps);
+}
+
 struct study_ways ways_of(const struct contend *contend)
 {
-    double channels, caches = (double)contend->machine.caches;
-    struct study_ways ways = {0};
+    struct study_ways ways;
+    double channels;
 
     memory_of(contend, &ways.memory_gbps, &channels);
     ways.roof = roof_sharp(channels);
-    if (caches > contend->constants.port)
-        ways.port_gbps = ways.memory_gbps * contend->constants.port / caches;
+    ways.port_gbps = port_of(contend, ways.memory_gbps);
     return ways;
 }
 
@@ -155,7 +165,7 @@ double ways_alone(const struct study_ways *ways, const struct study *study)
     struct pace memory = pace_alone(study, ways->memory_gbps, ways->roof);
     struct pace port = pace_alone(study, ways->port_gbps, ways->roof);
 
-    return memory.stretch + study->queue * memory.load + (port.stretch - 1);
+    return memory.stretch + port.stretch - 1 + study->queue * (memory.load + port.load);
 }
 
 void ways_open(struct stands *stands, double others_gbps)

@@ -200,6 +200,7 @@ static int set_constant(struct contend_constants *constants, const char *text)
                     {"written", &constants->written},
                     {"spread", &constants->spread},
                     {"port", &constants->port},
+                    {"port_gbps", &constants->port_gbps},
                     {"copies", &constants->copies}};
 
     for (size_t i = 0; i < sizeof(constant) / sizeof(constant[0]); i++) {
