@@ -253,8 +253,8 @@ static void check_berthd(struct doctor *doctor)
 /* Has this user found out what the running berthd knows better? */
 static bool is_outdone(const struct doctor *doctor, const struct doctor_row *row)
 {
-    static const char *const by_berthd[] = {"counters", "meters", "enforcement", "ledger",
-                                            "privileges"};
+    static const char *const by_berthd[] = {"bandwidth",   "counters", "meters",
+                                            "enforcement", "ledger",   "privileges"};
 
     for (size_t i = 0; doctor->told && i < sizeof(by_berthd) / sizeof(by_berthd[0]); i++)
         if (strncmp(row->name, by_berthd[i], strlen(by_berthd[i])) == 0)

@@ -14,6 +14,7 @@
 #include "packer/counters/counters.h"
 #include "packer/energy/energy.h"
 #include "packer/enforce/enforce.h"
+#include "packer/machine/bandwidth.h"
 #include "packer/machine/devices.h"
 #include "packer/machine/topo.h"
 
@@ -224,6 +225,26 @@ static void check_numa(struct doctor *doctor)
                    numa_num_configured_nodes() == 1 ? "" : "s");
 }
 
+/* Finds what berthd would go by: what was measured of this machine, else what is assumed. A profile
+ * that cannot be read berthd's log tells of. */
+static void check_bandwidth(struct doctor *doctor)
+{
+    struct machine_profile *profile = machine_profile_read(doctor->conf.machine_profile, NULL);
+    struct bandwidth bandwidth;
+    struct topo *topo;
+    struct berth_error err;
+    char text[BANDWIDTH_TEXT];
+
+    if (topo_read(&topo, doctor->conf.topology, &err) == 0) {
+        bandwidth_find(topo, doctor->conf.topology, profile, &doctor->root, &bandwidth);
+        doctor_add(doctor, "bandwidth", bandwidth_assumed(&bandwidth) ? DOCTOR_WARN : DOCTOR_OK,
+                   "no place is chosen that is less even than the one that there is", "%s",
+                   bandwidth_text(&bandwidth, text));
+        topo_free(topo);
+    }
+    machine_profile_free(profile);
+}
+
 static void check_topology(struct doctor *doctor)
 {
     struct topo *topo;
@@ -282,6 +303,7 @@ void doctor_hardware(struct doctor *doctor)
     check_kernel(doctor);
     check_topology(doctor);
     check_numa(doctor);
+    check_bandwidth(doctor);
     check_devices(doctor);
     check_cgroups(doctor);
     check_counters(doctor);

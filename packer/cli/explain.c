@@ -133,6 +133,7 @@ static void say_place(FILE *out, struct json_object *place)
             "[{spread.reason?}; each task on {spread.caches} cache{spread.caches*} at most"
             "[ ({spread.asked} was asked for)]: {spread.reason}"
             "[, {spread.shared:2} of their hits]]"
+            "[; memory {bandwidth.text}]"
             "[; {near.text}]"
             "[; Slurm gave cores of it to {share.others} other{share.others*} too: "
             "[its part is {share.cores} core{share.cores*}|they share them]]"

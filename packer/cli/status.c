@@ -191,6 +191,18 @@ static void put_devices(struct screen *screen, struct json_object *devices)
         screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
 }
 
+/* Puts what the memory gives, and how that is known. An older berthd does not say it. */
+static void put_bandwidth(struct screen *screen, struct json_object *bandwidth)
+{
+    bool measured = strcmp(ctl_text(bandwidth, "source"), "calibrated") == 0;
+    char line[256];
+
+    if (!bandwidth)
+        return;
+    snprintf(line, sizeof(line), "memory %.200s", ctl_text(bandwidth, "text"));
+    screen_wrap(screen, measured ? SCREEN_PLAIN : SCREEN_WARN, INDENT, line);
+}
+
 /* Puts who runs on the pool's cores and is not in berth's care: "step 12.3 on 1". */
 static void put_strangers(struct screen *screen, struct json_object *strangers)
 {
@@ -299,6 +311,7 @@ static void put_node(struct screen *screen, struct json_object *node)
     put_strangers(screen, ctl_object(node, "strangers"));
     put_rungs(screen, ctl_object(node, "rungs"));
     put_devices(screen, ctl_object(node, "devices"));
+    put_bandwidth(screen, ctl_object(node, "bandwidth"));
     put_energy(screen, ctl_object(node, "energy"));
 }
 

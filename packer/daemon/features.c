@@ -16,6 +16,7 @@
 #include "packer/energy/temperatures.h"
 #include "packer/identity/asker.h"
 #include "packer/inside/inside.h"
+#include "packer/place/forecast.h"
 #include "packer/settle/settler.h"
 #include "packer/system/prefetchers.h"
 #include "enum_table.h"
@@ -109,6 +110,16 @@ static void ends(const struct packer *packer, struct feature *feature)
         set(feature, FEATURE_ON, "a slurmstepd that is killed is heard of at once (pidfd_open)");
     else
         set(feature, FEATURE_ON, "slurmstepds are looked at once a second: no pidfd_open for all");
+}
+
+/* Is what memory gives measured, or assumed? */
+static void bandwidth(const struct packer *packer, struct feature *feature)
+{
+    struct bandwidth known = forecast_bandwidth(packer);
+    char text[BANDWIDTH_TEXT];
+
+    set(feature, bandwidth_assumed(&known) ? FEATURE_ABSENT : FEATURE_ON, "%s",
+        bandwidth_text(&known, text));
 }
 
 static void memory(const struct packer *packer, struct feature *feature)
@@ -385,6 +396,7 @@ static const struct {
     {"placement", PRIVILEGES_PLACE, placement},
     {"idle", 0, idle_cores},
     {"ends", 0, ends},
+    {"bandwidth", 0, bandwidth},
     {"memory", PRIVILEGES_MEMORY, memory},
     {"thermal", 0, thermal},
     {"faithful", 0, inside},

@@ -113,6 +113,7 @@ static void tell_kinds(const struct topo *topo)
 static int open_world(struct packer *packer, struct berth_error *err)
 {
     const struct conf *conf = &packer->world.conf;
+    char text[BANDWIDTH_TEXT];
 
     if (check_paths(conf, err) < 0 || topo_read(&packer->world.topo, conf->topology, err) < 0 ||
         rootfs_open(&packer->world.root, "/", err) < 0 ||
@@ -131,6 +132,9 @@ static int open_world(struct packer *packer, struct berth_error *err)
     machine_type(packer->world.topo, &packer->world.root, packer->world.machine_type,
                  sizeof(packer->world.machine_type));
     read_machine(packer);
+    bandwidth_find(packer->world.topo, conf->topology, packer->world.machine, &packer->world.root,
+                   &packer->world.bandwidth);
+    log_info("memory: %s", bandwidth_text(&packer->world.bandwidth, text));
     return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "packer/inside/inside.h"
 #include "packer/observe/window.h"
 #include "packer/place/bound.h"
+#include "packer/place/forecast.h"
 #include "packer/place/isolation.h"
 #include "packer/place/threads.h"
 #include "packer/profiles/profiles.h"
@@ -103,6 +104,21 @@ static struct json_object *render_silence(const struct packer *packer)
     return object;
 }
 
+/* What a memory node gives, as far as it is known. */
+static struct json_object *render_bandwidth(const struct packer *packer)
+{
+    struct bandwidth known = forecast_bandwidth(packer);
+    struct json_object *object = json_object_new_object();
+    char text[BANDWIDTH_TEXT];
+
+    json_add_double(object, "gbps", known.gbps);
+    json_add_u64(object, "nodes", known.nodes);
+    json_add_text(object, "source", bandwidth_source_name[known.source]);
+    json_add_measure(object, "cache_gbps", known.port_gbps);
+    json_add_text(object, "text", bandwidth_text(&known, text));
+    return object;
+}
+
 struct json_object *render_node(const struct packer *packer)
 {
     struct json_object *node = json_object_new_object();
@@ -128,6 +144,7 @@ struct json_object *render_node(const struct packer *packer)
     json_add(node, "energy", render_accounts(packer));
     json_add(node, "features", features_render(packer));
     json_add(node, "devices", render_devices(packer));
+    json_add(node, "bandwidth", render_bandwidth(packer));
     json_add(node, "silence", render_silence(packer));
     json_add_u64(node, "history", packer->world.conf.history);
     json_add_double(node, "uptime_s", clock_s() - packer->world.started_mono_s);
@@ -412,6 +429,7 @@ static struct json_object *render_place(const struct packer *packer, const struc
     json_add(object, "isolate", render_isolation(packer, step));
     json_add(object, "max_slowdown", render_bound(packer, step));
     json_add(object, "near", render_near(packer, step));
+    json_add(object, "bandwidth", render_bandwidth(packer));
     json_add(object, "share",
              step->share.others ? figures_object("place.share", packer, step, hides(packer, viewer))
                                 : NULL);

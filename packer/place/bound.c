@@ -15,9 +15,11 @@ static void judge_place(const struct step *step, struct bound *bound)
     char percent[REASON_PERCENT_MAX];
 
     bound->predicted = step->place.predicted;
-    bound->known = !isnan(bound->predicted);
-    bound->met = bound->known && step->place.met;
-    if (!bound->known)
+    bound->met = step->place.met;
+    bound->known = bound->met || !isnan(bound->predicted);
+    if (bound->met && isnan(bound->predicted))
+        snprintf(bound->reason, sizeof(bound->reason), "nobody else uses its memory node");
+    else if (!bound->known)
         snprintf(bound->reason, sizeof(bound->reason), "too little is known to predict slowdowns");
     else
         snprintf(bound->reason, sizeof(bound->reason), "predicted %s %% slower than alone%s",

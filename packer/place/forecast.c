@@ -106,21 +106,20 @@ static double traffic_now(const struct packer *packer)
 static struct app_machine machine_of(const struct packer *packer, double seen_gbps)
 {
     const struct topo_llc *llc = topo_cache(packer->world.topo);
-    struct app_machine machine = {.llc_bytes = llc->size_bytes ? (double)llc->size_bytes : NAN,
-                                  .llc_ways = llc->ways,
-                                  .line_bytes = llc->line_bytes,
-                                  .caches = topo_sharing(packer->world.topo),
-                                  .dram_gbps = NAN,
-                                  .clock_ghz = NAN,
-                                  .own_prefetchers = true,
-                                  .dram_seen_gbps = seen_gbps};
+    const struct bandwidth *bandwidth = &packer->world.bandwidth;
 
-    if (packer->world.machine) {
-        machine.dram_gbps =
-            machine_profile_local(packer->world.machine, 0, packer->world.machine->node[0].cores);
-        machine.dram_calibrated = !isnan(machine.dram_gbps);
-    }
-    return machine;
+    return (struct app_machine){
+        .llc_bytes = llc->size_bytes ? (double)llc->size_bytes : NAN,
+        .llc_ways = llc->ways,
+        .line_bytes = llc->line_bytes,
+        .caches = topo_sharing(packer->world.topo),
+        .dram_gbps = bandwidth->gbps > 0 ? bandwidth->gbps : NAN,
+        .dram_calibrated = !bandwidth_assumed(bandwidth),
+        .port_gbps = bandwidth->port_gbps,
+        .clock_ghz = NAN,
+        .own_prefetchers = true,
+        .dram_seen_gbps = seen_gbps,
+    };
 }
 
 /* Makes the model of the machine; anew, with no slot studied, when it is seen to carry more than
@@ -160,6 +159,16 @@ static void expect(const struct forecast *forecast, size_t n, double *slowdown)
 {
     for (size_t i = 0; i < n; i++)
         slowdown[i] *= forecast->effect;
+}
+
+struct bandwidth forecast_bandwidth(const struct packer *packer)
+{
+    const struct forecast *forecast = packer->state->forecast;
+    struct bandwidth bandwidth = packer->world.bandwidth;
+
+    if (forecast && forecast->contend)
+        bandwidth_seen(&bandwidth, contend_most_seen(forecast->contend));
+    return bandwidth;
 }
 
 /* ---- slots ---- */

@@ -14,6 +14,7 @@
 
 #include "models/slowdown/app.h"
 #include "models/slowdown/contend.h"
+#include "packer/machine/bandwidth.h"
 #include "packer/steps/stand.h"
 
 #define FORECAST_CHANGE 0.05 /* of a figure: less is no news */
@@ -33,6 +34,11 @@ bool forecast_update(const struct packer *packer);
 
 /* Returns what the last forecast_update did. */
 bool forecast_known(const struct packer *packer);
+
+/* Returns what the node's memory gives, as it is known now: by what was known when berthd started,
+ * and by the most that steps were seen to draw, or that one of the programs that ran here draws
+ * alone. */
+struct bandwidth forecast_bandwidth(const struct packer *packer);
 
 /* Takes in what was measured of steps beside each other (packer->steps->pairs), up to date as of
  * the last update. Returns whether there was anything. */
@@ -111,8 +117,9 @@ double forecast_watts(const struct scene *scene);
 double forecast_edp(const struct scene *scene);
 
 /* Fills in how much slower than alone each live step is under the scene's permutation, in the order
- * of the list: the mean over its cores; NAN for those that are not at work. NULL where that cannot
- * be told; the caller frees it. */
+ * of the list: the mean over its cores; NAN for those that are not at work, and, as long as the
+ * memory's bandwidth is assumed, for those that share no memory node with others. NULL where that
+ * cannot be told; the caller frees it. */
 double *forecast_steps(const struct scene *scene);
 
 /* Fills in how slow a decision for the node may make each live step (step->place.bearable): as slow

@@ -206,29 +206,80 @@ static double *steps_with(const struct scene *scene, double caution)
     return NULL;
 }
 
-double *forecast_steps(const struct scene *scene)
+/* ---- what is told ---- */
+
+/* Of a memory node: nobody, the owner of all cores in use there, or several. */
+#define NOBODY SIZE_MAX
+#define SEVERAL (SIZE_MAX - 1)
+
+/* Finds whose each memory node is: of[topo->nodes + 1]. */
+static void find_holders(const struct topo *topo, const struct standing *standing, size_t *of)
 {
-    return steps_with(scene, 0);
+    for (size_t i = 0; i <= topo->nodes; i++)
+        of[i] = NOBODY;
+    for (size_t i = 0; i < standing->n; i++) {
+        size_t *holder = &of[standing->core[i].memory];
+
+        *holder = *holder == NOBODY || *holder == standing->core[i].owner ? standing->core[i].owner
+                                                                          : SEVERAL;
+    }
 }
 
-/* Does steps_with() with everybody at home. */
-static double *home_steps(const struct packer *packer, double caution)
+/* Says nothing of the steps that share no memory node with others: what is predicted of such a one
+ * is what its own cores do to each other. That is in its time alone, and how much it is hangs on a
+ * bandwidth that nobody measured. */
+static void leave_out_lonely(const struct scene *scene, double *slowdown)
 {
-    double *mean;
+    const struct topo *topo = scene->packer->world.topo;
+    size_t *of = calloc(topo->nodes + 1, sizeof(*of));
+    bool *shares = calloc(scene->packer->steps->nlive + 1, sizeof(*shares));
+    struct standing standing = {0};
+
+    if (of && shares && collect(scene, false, &standing) == 0) {
+        find_holders(topo, &standing, of);
+        for (size_t i = 0; i < standing.n; i++)
+            shares[standing.core[i].owner] |= of[standing.core[i].memory] == SEVERAL;
+        for (size_t i = 0; i < scene->packer->steps->nlive; i++)
+            slowdown[i] = shares[i] ? slowdown[i] : NAN;
+    }
+    standing_clear(&standing);
+    free(of);
+    free(shares);
+}
+
+double *forecast_steps(const struct scene *scene)
+{
+    double *slowdown = steps_with(scene, 0);
+
+    if (slowdown && bandwidth_assumed(&scene->packer->world.bandwidth))
+        leave_out_lonely(scene, slowdown);
+    return slowdown;
+}
+
+/* Asks that with everybody at home. */
+static double *at_home(const struct packer *packer, double *(*ask)(const struct scene *scene))
+{
+    double *slowdown;
     struct pool home;
 
     if (pool_copy(&home, packer->pool) < 0)
         return NULL;
     pool_reset(&home);
-    mean = steps_with(&(struct scene){packer, &home, false}, caution);
+    slowdown = ask(&(struct scene){packer, &home, false});
     pool_free(&home);
-    return mean;
+    return slowdown;
+}
+
+/* ---- what is bearable ---- */
+
+static double *cautious_steps(const struct scene *scene)
+{
+    return steps_with(scene, FORECAST_CAUTION);
 }
 
 void forecast_bearable(const struct scene *scene, double beyond)
 {
-    double *now = steps_with(scene, FORECAST_CAUTION);
-    double *home = home_steps(scene->packer, FORECAST_CAUTION);
+    double *now = cautious_steps(scene), *home = at_home(scene->packer, cautious_steps);
     struct step *step;
     size_t i = 0;
 
@@ -308,12 +359,21 @@ static void predict(struct step_slowdown *slowdown, double now_s, double now, do
     slowdown->since_s = now_s;
 }
 
+/* Returns the i-th step's slowdown of these; one that is at work and of which nothing is told
+ * shares its memory node with nobody. */
+static double of_step(const double *slowdown, size_t i, const struct step *step)
+{
+    if (!slowdown)
+        return NAN;
+    return isnan(slowdown[i]) && step->slot != FORECAST_IDLE ? 0 : slowdown[i];
+}
+
 void forecast_slowdowns(const struct packer *packer)
 {
     bool known = forecast_update(packer);
     double *now =
         known ? forecast_steps(&(struct scene){packer, packer->state->pool, false}) : NULL;
-    double *home = known ? home_steps(packer, 0) : NULL, now_s = clock_s();
+    double *home = known ? at_home(packer, forecast_steps) : NULL, now_s = clock_s();
     double *as_if = known && packer->state->as_if->stand
                         ? forecast_steps(&(struct scene){packer, packer->state->as_if, true})
                         : NULL;
@@ -322,8 +382,8 @@ void forecast_slowdowns(const struct packer *packer)
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
-        predict(&step->slowdown, now_s, now ? now[i] : NAN, home ? home[i] : NAN,
-                as_if && step->state == STEP_OBSERVED ? as_if[i] : NAN);
+        predict(&step->slowdown, now_s, of_step(now, i, step), of_step(home, i, step),
+                step->state == STEP_OBSERVED ? of_step(as_if, i, step) : NAN);
         i++;
     }
     free(now);

@@ -325,6 +325,12 @@ int place_look(const struct scene *scene, struct step *fresh, double horizon_s,
 
 /* ---- what is expected of it ---- */
 
+/* Does the step share its memory node with nobody, and so nothing is predicted (forecast_steps)? */
+static bool is_lonely(const double *slowdown, const struct step *step)
+{
+    return slowdown && isnan(step->place.predicted) && step->slot != FORECAST_IDLE;
+}
+
 void place_predict(const struct packer *packer)
 {
     struct pool pool = *packer->pool;
@@ -338,7 +344,8 @@ void place_predict(const struct packer *packer)
         step->place.predicted = slowdown ? slowdown[i++] : NAN;
         step->place.confidence =
             isnan(step->place.predicted) ? NAN : forecast_confidence(packer, step);
-        step->place.met = step->place.predicted <= step->place.max_slowdown;
+        step->place.met =
+            is_lonely(slowdown, step) || step->place.predicted <= step->place.max_slowdown;
     }
     free(slowdown);
 }

@@ -9,6 +9,7 @@
 #include "packer/base/clock.h"
 #include "packer/conf/conf.h"
 #include "packer/enforce/enforce.h"
+#include "packer/machine/bandwidth.h"
 #include "packer/machine/profile.h"
 #include "packer/machine/topo.h"
 #include "packer/steps/lacks.h"
@@ -27,6 +28,7 @@ struct world {
     struct enforce *enforce; /* how steps are put on CPUs */
     struct machine_profile *machine;        /* NULL: none, or none that fits this machine */
     char machine_type[PROFILE_MACHINE_MAX]; /* machine/type.h */
+    struct bandwidth bandwidth;             /* of its memory nodes, as known when berthd started */
     bool private_data;                      /* users are told nothing of others */
     double turn_s;  /* of the event loop, for what needs no haste: the rest is for the next one */
     double quiet_s; /* between steps that come or go (registry_change_due) */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "packer/place/forecast.h"
+#include "packer/place/place.h"
 #include "packer/steps/program.h"
 
 #define ONE(home) ((const char *const[]){home, NULL})
@@ -254,6 +255,48 @@ static void test_idle(void **state)
     assert_true(work_now(f) == 1);
 }
 
+/* What is told of a step as it stands now, after all have been predicted. */
+static double told(struct fixture *f, const struct step *step)
+{
+    place_predict(&f->packer);
+    forecast_slowdowns(&f->packer);
+    return step->place.predicted;
+}
+
+/* A devil on all cores of a memory node; who uses the other one, or this one; whether the bandwidth
+ * was measured. */
+static void test_lonely(void **state)
+{
+    static const struct {
+        enum bandwidth_source source;
+        const char *other; /* core; NULL: nobody */
+        bool figure;
+    } cases[] = {
+        {BANDWIDTH_PROCESSOR, NULL, false}, {BANDWIDTH_CORES, NULL, false},
+        {BANDWIDTH_SEEN, "4", false},       {BANDWIDTH_MODULES, "3", true},
+        {BANDWIDTH_CALIBRATED, NULL, true}, {BANDWIDTH_CALIBRATED, "4", true},
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct step *wide, *other = NULL;
+
+        f->packer.world.bandwidth.source = cases[i].source;
+        wide = put(f, 1, "0-2", 30000);
+        if (cases[i].other)
+            other = put(f, 2, cases[i].other, 30000);
+        wide->place.max_slowdown = 0.01;
+        if (isnan(told(f, wide)) == cases[i].figure)
+            fail_msg("%zu: %g", i, wide->place.predicted);
+        assert_true(wide->place.met == !cases[i].figure);
+        assert_true(cases[i].figure ? wide->slowdown.now > 0 : wide->slowdown.now == 0);
+        if (other)
+            registry_drop(f->packer.steps, other);
+        registry_drop(f->packer.steps, wide);
+        stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
+    }
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, open_plain, fixture_teardown)
 
 int main(void)
@@ -263,7 +306,7 @@ int main(void)
         CASE(test_unknown),  CASE(test_memory_nodes),
         CASE(test_evidence), CASE(test_idle),
         CASE(test_null),     CASE(test_evidence_of_program),
-        CASE(test_pair),
+        CASE(test_pair),     CASE(test_lonely),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

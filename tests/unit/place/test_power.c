@@ -46,7 +46,7 @@ static struct fixture *open_on(const char *topology)
     fixture_profile(f, "none", 0);
     fixture_profile(f, "low", 10);
     fixture_profile(f, "high", 9000);
-    put_sensitive(f, "sensitive", 7000);
+    put_sensitive(f, "sensitive", 12000);
     return f;
 }
 
