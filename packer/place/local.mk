@@ -16,6 +16,7 @@ libpacker_la_SOURCES += \
 	packer/place/price.c packer/place/price.h \
 	packer/place/reason.c packer/place/reason.h \
 	packer/place/search.c packer/place/search.h \
+	packer/place/search_even.c \
 	packer/place/search_impl.h \
 	packer/place/search_lost.c \
 	packer/place/search_parts.c \

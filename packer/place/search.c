@@ -38,6 +38,7 @@ static void search_clear(struct search *search)
     free(search->before);
     free(search->core);
     free(search->slowdown);
+    free(search->fixed_press);
 }
 
 static int search_init(struct search *search)
@@ -60,9 +61,11 @@ static int search_init(struct search *search)
     search->before = calloc(caches, sizeof(*search->before));
     search->core = calloc(2 * cores, sizeof(*search->core));
     search->slowdown = calloc(2 * cores, sizeof(*search->slowdown));
+    search->fixed_press =
+        calloc(3 * caches + search_topo(search)->packages, sizeof(*search->fixed_press));
     if (!search->part || !search->by_part || !search->cache_of || !search->of_step ||
         !search->room || !search->held || !search->nodes || !search->price || !search->focus ||
-        !search->before || !search->core || !search->slowdown)
+        !search->before || !search->core || !search->slowdown || !search->fixed_press)
         return -1;
     search->cores = search->cache_of + total;
     search->kind = search->cores + total;
@@ -73,6 +76,7 @@ static int search_init(struct search *search)
     search->minds = search->asks + total;
     search->fixed_asks = search->minds + total;
     search->small = search->fixed_asks + caches;
+    search->press = search->fixed_press + caches;
     return 0;
 }
 
@@ -178,6 +182,7 @@ static int solve(struct search *search)
     find_bearable(search);
     search_machine(search);
     search_parts(search);
+    search_even_begin(search);
     if (improve(search, &moved) < 0)
         return -1;
     if (search->terms && search->terms->moves_max && moved >= search->terms->moves_max)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* search_impl - what the parts of a search share: search.c (the search), search_parts.c (what may
- * move, where to, at what price), search_lost.c (what a standing loses). Only for these. */
+ * move, where to, at what price), search_lost.c (what a standing loses), search_even.c (how even it
+ * is). Only for these. */
 #ifndef BERTH_PLACE_SEARCH_IMPL_H
 #define BERTH_PLACE_SEARCH_IMPL_H
 
@@ -27,6 +28,7 @@ struct part {
     size_t slot;
     double limit;            /* slowdown that its step may have; NAN: any */
     double bearable;         /* that others' gain may cost it at most; NAN: any */
+    double rate;             /* misses per million instructions of a devil; 0: it is none */
     double suffers, presses; /* of its cores; by contend, so that the product of the one's and the
                                 other's is lost work */
     double far_now;          /* how far apart its unit stood at the start (threads.h) */
@@ -75,6 +77,10 @@ struct search {
     double before_lost;          /* by the whole node; NAN not known */
     struct search_cache *before; /* [caches] */
     bool before_known;
+    bool guarded;        /* no standing is taken that is less even than the one at the start */
+    double uneven;       /* DI's measure of that one */
+    double *fixed_press; /* [caches] rates of who does not move */
+    double *press;       /* [2 * caches + packages] scratch */
 };
 
 static inline const struct topo *search_topo(const struct search *search)
@@ -108,5 +114,16 @@ size_t search_list(struct search *search, const size_t *cache_of);
 /* The truth and the guess of models/placing/improve.h; arg is a struct search. */
 double search_lost(const size_t *cache_of, const size_t *touched, size_t n, void *arg);
 double search_pair(size_t a, size_t b, void *arg);
+
+/* ---- search_even.c ---- */
+
+/* Returns what a core of the step counts for in DI's measure: its miss rate where it is a devil. */
+double search_press(const struct packer *packer, const struct step *step);
+
+/* Measures the standing at the start. */
+void search_even_begin(struct search *search);
+
+/* Returns what comes to the lost work of a standing by how even it is. */
+double search_even_lost(struct search *search, const size_t *cache_of);
 
 #endif

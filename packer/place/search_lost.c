@@ -293,6 +293,8 @@ double search_lost(const size_t *cache_of, const size_t *touched, size_t n, void
         lost = lost_now_or_before(search, cache_of);
     else
         lost = lost_on_caches(search, cache_of, touched, n);
+    if (search->policy == WIRE_POLICY_CONTEND)
+        lost += search_even_lost(search, cache_of);
     for (size_t i = 0; i < n && units_isolate(search->units); i++)
         lost += broken_isolation(search, cache_of, touched[i]);
     for (size_t i = 0; i < n; i++)

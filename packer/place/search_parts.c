@@ -75,6 +75,7 @@ static void add_part(struct search *search, size_t unit, size_t cache, size_t fi
                       .limit = step->place.max_slowdown,
                       .bearable = search->bears ? step->place.bearable : NAN,
                       .word = threads_word(step),
+                      .rate = search_press(packer, step),
                       .apart = divided && search->policy != WIRE_POLICY_CONTEND,
                       .isolated = units->isolate_for[unit] != NULL,
                       .devil = classify_rate(packer, step) >= packer->world.conf.devil_miss_pmi,
@@ -140,6 +141,7 @@ static void add_fixed(struct search *search, const struct step *step, size_t own
     const struct topo *topo = search_topo(search);
     size_t cache = topo->core[core].llc;
 
+    search->fixed_press[cache] += search_press(search->scene->packer, step);
     if (step->slot != FORECAST_IDLE && search->fixed < topo->cores)
         search->core[search->fixed++] = (struct forecast_core){
             step->slot, owner, cache, search->domain[cache], {.small = search->small[cache]}};

@@ -116,6 +116,7 @@ static void test_best_of_four(void **state)
                                               WIRE_POLICY_MISSRATE};
     struct fixture *f = *state;
 
+    f->packer.world.bandwidth.source = BANDWIDTH_CALIBRATED; /* else not all standings are taken */
     for (int round = 0; round < 40; round++) {
         enum wire_policy by = policy[round % 5];
         struct step *step;
@@ -142,6 +143,62 @@ static void test_best_of_four(void **state)
             registry_drop(f->packer.steps, step);
         stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
     }
+}
+
+/* ---- where the bandwidth is only assumed ---- */
+
+/* DI's measure of the devils: the sum of squares of their miss rates over caches, each of which has
+ * a package here (and the memory node is one). */
+static double uneven(struct fixture *f)
+{
+    double sum[2] = {0};
+    struct step *step;
+
+    TAILQ_FOREACH(step, &f->packer.steps->live, link)
+    if (step->profile.misses >= f->packer.world.conf.devil_miss_pmi)
+        sum[llc_of(f, step)] += step->profile.misses;
+    return sum[0] * sum[0] + sum[1] * sum[1];
+}
+
+/* Decides about four programs at random, who stand at home. Returns whether they stand less evenly
+ * then; *moved counts where any moved. */
+static bool gets_uneven(struct fixture *f, enum bandwidth_source source, size_t *moved)
+{
+    struct pool before;
+    double home;
+
+    f->packer.world.bandwidth.source = source;
+    pool_reset(f->packer.state->pool);
+    assert_int_equal(pool_copy(&before, f->packer.state->pool), 0);
+    home = uneven(f);
+    decide(f, NULL);
+    *moved += !pool_same(&before, f->packer.pool);
+    pool_free(&before);
+    return uneven(f) > home * (1 + 1e-9);
+}
+
+static void test_no_less_even(void **state)
+{
+    struct fixture *f = *state;
+    size_t measured = 0, assumed = 0, moved = 0, any = 0;
+    struct step *step;
+
+    for (int draw = 0; draw < 60; draw++) {
+        for (uint32_t job = 0; job < 4; job++) {
+            char core[] = {(char)('0' + job), '\0'};
+
+            put(f, job + 1, core, exp(4 + 7 * noise_uniform(&noise)),
+                exp(10 * noise_uniform(&noise)));
+        }
+        measured += gets_uneven(f, BANDWIDTH_CALIBRATED, &any);
+        assumed += gets_uneven(f, BANDWIDTH_PROCESSOR, &moved);
+        while ((step = TAILQ_FIRST(&f->packer.steps->live)))
+            registry_drop(f->packer.steps, step);
+        stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
+    }
+    assert_true(measured > 2);
+    assert_int_equal(assumed, 0);
+    assert_true(moved > 20);
 }
 
 /* ---- what moves cost ---- */
@@ -631,6 +688,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_best_of_four),
+        CASE(test_no_less_even),
         CASE(test_must_pay),
         CASE(test_newcomer),
         CASE(test_first_look),
