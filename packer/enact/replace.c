@@ -32,6 +32,7 @@ struct replace {
     struct candidate candidate;
     bool rates, steps; /* have changed, since it was decided last */
     bool learnt;       /* slowdowns were measured since then */
+    bool more;         /* steps were moved then: a search ends after a few changes */
     double decided_s;  /* when that was */
 };
 
@@ -214,6 +215,7 @@ static void decide(const struct packer *packer, const struct dio_rules *rules)
         candidate_drop(&packer->state->replace->candidate);
     if (verdict == DIO_MOVE) {
         carry_out(packer, &next, &weighed);
+        packer->state->replace->more = true;
         return;
     }
     tell_verdict(&scene, &weighed, text_of(verdict, weighed.gain));
@@ -292,7 +294,7 @@ void replace_learnt(const struct packer *packer)
 /* Whether anything has changed that a decision could turn on. */
 static bool is_due(const struct replace *replace)
 {
-    return replace->rates || replace->steps ||
+    return replace->rates || replace->steps || replace->more ||
            (replace->learnt && clock_s() - replace->decided_s >= REPLACE_LEARNT_S);
 }
 
@@ -310,8 +312,10 @@ void replace_turn(const struct packer *packer, bool rates_changed, bool steps_ch
     if (steps_changed)
         decide_newcomers(packer);
     undone = regret_judge(packer, &replace->watch, &rules);
-    if (undone)
+    if (undone) {
         dio_forbid(&replace->dio, &rules, clock_s(), undone);
+        replace->more = false;
+    }
     if (replace->watch.id) /* the last move is not judged yet */
         return;
     if (replace->steps) { /* which is no noise: nothing has to be seen twice */
@@ -320,7 +324,7 @@ void replace_turn(const struct packer *packer, bool rates_changed, bool steps_ch
     }
     changed = is_due(replace);
     if (changed) {
-        replace->rates = replace->steps = replace->learnt = false;
+        replace->rates = replace->steps = replace->learnt = replace->more = false;
         replace->decided_s = clock_s();
     }
     if (changed || replace->dio.agreed)

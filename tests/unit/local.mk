@@ -134,6 +134,7 @@ unit_programs = \
 	tests/unit/enact/test_offline \
 	tests/unit/enact/test_ranks_care \
 	tests/unit/enact/test_release \
+	tests/unit/enact/test_ports \
 	tests/unit/enact/test_replace \
 	tests/unit/enact/test_thermal \
 	tests/unit/energy/test_energy \
@@ -458,6 +459,7 @@ tests_unit_ledger_test_ledger_LDFLAGS = -Wl,--wrap=spool_append
 tests_unit_counters_test_perf_events_LDADD = $(LDADD) $(PFM_LIBS)
 tests_unit_enforce_test_cgroup1_LDFLAGS = -Wl,--wrap=rootfs_read -Wl,--wrap=rootfs_list -Wl,--wrap=rootfs_openat \
 	-Wl,--wrap=process_look
+tests_unit_enact_test_ports_LDFLAGS = -Wl,--wrap=clock_s
 tests_unit_enact_test_replace_LDFLAGS = -Wl,--wrap=place_decide,--wrap=clock_s
 tests_unit_size_test_loop_LDFLAGS = -Wl,--wrap=clock_s
 tests_unit_observe_test_slowdown_LDFLAGS = -Wl,--wrap=clock_s
