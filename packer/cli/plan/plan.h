@@ -13,6 +13,7 @@
 #include "packer/base/nearest.h"
 #include "packer/cli/plan/apps.h"
 #include "packer/cli/plan/matrix.h"
+#include "packer/machine/bandwidth.h"
 #include "packer/machine/topo.h"
 
 #define CTL_PLAN_NOTES 8
@@ -46,6 +47,8 @@ struct ctl_plan {
     size_t *room;                   /* [caches of the tree] their cores */
     size_t *memory;                 /* [caches of the tree] the NUMA node next to each */
     bool joined;                    /* one of these is next to several caches */
+    struct bandwidth bandwidth;     /* of the machine, where the input does not say it */
+    bool assumed;                   /* nobody measured or said it: it is only assumed */
     struct contend *contend;        /* of the units; NULL: too little is known */
     struct evidence *evidence;      /* of the apps, measured beside each other; NULL: none were */
     size_t *unit_app;               /* [units] the first app of the unit's name */
@@ -96,8 +99,8 @@ int ctl_plan_add_samples(struct json_object *workload, const char *path, size_t 
 
 /* ---- plan/policy.c ---- */
 
-/* Says whether there is a policy of that name, and which one may be meant. Their names, as a list to
- * read. */
+/* Says whether there is a policy of that name, and which one may be meant. Their names, as a list
+ * to read. */
 bool ctl_plan_policy_known(const char *name, struct nearest *meant);
 #define CTL_PLAN_POLICY_NAMES "contend, di, dio-power, missrate, pain, sdc, animal, perfect"
 

@@ -332,7 +332,7 @@ static int place_by_search(const struct ctl_plan *plan, const struct policy *pol
         rc = partition_solve(&partition, cache, found);
         if (rc == 0)
             rc = spread(plan, cache);
-        if (rc == 0 && plan->joined && !opinion.suffers) {
+        if (rc == 0 && (plan->joined || plan->assumed) && !opinion.suffers) {
             bool best = false;
 
             rc = ctl_plan_improve(plan, limit, cache, &best);

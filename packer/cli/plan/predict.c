@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/placing/dio_power.h"
 #include "models/placing/improve.h"
 #include "packer/base/clock.h"
 #include "packer/cli/plan/observed.h"
@@ -147,21 +148,34 @@ struct search {
     size_t *used, *cache, *found; /* [caches] cores in use; [units] a division, and the best one */
     size_t divisions;
     double least;
+    double even;    /* what a division counts for in DI's measure at the most: DI's own; NAN: any */
+    bool refused;   /* one was better, and less even than that */
+    double *press;  /* [2 * caches + packages] scratch */
+    size_t *domain; /* [caches] the first cache of its memory node */
 };
 
 static int search_open(struct search *search, const struct ctl_plan *plan,
                        struct ctl_plan_limit *limit)
 {
-    *search = (struct search){.plan = plan, .limit = limit, .least = INFINITY};
+    size_t caches = plan->tree.level[TOPO_CACHE].count;
+
+    *search = (struct search){.plan = plan, .limit = limit, .least = INFINITY, .even = NAN};
     search->slowdown = calloc(plan->units, sizeof(*search->slowdown));
     search->all = calloc(plan->units, sizeof(*search->all));
     search->used = calloc(plan->tree.level[TOPO_CACHE].count, sizeof(*search->used));
     search->cache = calloc(plan->units, sizeof(*search->cache));
     search->found = calloc(plan->units, sizeof(*search->found));
-    if (!search->slowdown || !search->all || !search->used || !search->cache || !search->found)
+    search->domain = calloc(caches, sizeof(*search->domain));
+    search->press =
+        calloc(2 * caches + plan->tree.level[TOPO_PACKAGE].count, sizeof(*search->press));
+    if (!search->slowdown || !search->all || !search->used || !search->cache || !search->found ||
+        !search->domain || !search->press)
         return -1;
     for (size_t i = 0; i < plan->units; i++)
         search->all[i] = i;
+    for (size_t i = 0; i < caches; i++)
+        while (plan->memory[search->domain[i]] != plan->memory[i])
+            search->domain[i]++;
     return 0;
 }
 
@@ -172,6 +186,8 @@ static void search_close(struct search *search)
     free(search->used);
     free(search->cache);
     free(search->found);
+    free(search->domain);
+    free(search->press);
 }
 
 /* Returns what comes to it for threads that are to be spread. */
@@ -186,6 +202,41 @@ static double broken(const struct search *search, const size_t *cache)
              j++)
             pairs += cache[i] == cache[j];
     return BROKEN * pairs;
+}
+
+static size_t package_of(const struct ctl_plan *plan, size_t cache)
+{
+    return plan->tree.parent[TOPO_MEMORY][plan->tree.parent[TOPO_CACHE][cache]];
+}
+
+/* Returns DI's measure of a division: the sum of squares of the miss rates of the devils' cores
+ * over caches, memory nodes and packages. */
+static double uneven(const struct search *search, const size_t *at)
+{
+    const struct ctl_plan *plan = search->plan;
+    size_t caches = plan->tree.level[TOPO_CACHE].count;
+    size_t sums = 2 * caches + plan->tree.level[TOPO_PACKAGE].count;
+    double *cache = search->press, *domain = cache + caches, *package = domain + caches, sum = 0;
+
+    memset(cache, 0, sums * sizeof(*cache));
+    for (size_t i = 0; i < plan->units; i++) {
+        double rate = ctl_plan_rank(plan, plan->unit[i].app);
+
+        if (rate >= DIO_POWER_DEVIL_MISS_PMI)
+            cache[at[i]] += rate * (double)plan->unit_cores[i];
+    }
+    for (size_t i = 0; i < caches; i++) {
+        domain[search->domain[i]] += cache[i];
+        package[package_of(plan, i)] += cache[i];
+    }
+    for (size_t i = 0; i < sums; i++)
+        sum += cache[i] * cache[i];
+    return sum;
+}
+
+static bool is_even(const struct search *search, const size_t *cache)
+{
+    return isnan(search->even) || uneven(search, cache) <= search->even * (1 + LEAST);
 }
 
 /* Returns the work that is lost by a division. When time is up none is good any more. */
@@ -205,6 +256,10 @@ static void keep(struct search *search, const size_t *cache)
 
     if (!(now < search->least - LEAST))
         return;
+    if (!is_even(search, cache)) {
+        search->refused = true;
+        return;
+    }
     search->least = now;
     memcpy(search->found, cache, search->plan->units * sizeof(*cache));
 }
@@ -216,6 +271,7 @@ static bool is_first(const struct search *search, size_t cache)
 
     for (size_t i = 0; i < cache && search->used[cache] == 0; i++)
         if (search->used[i] == 0 && plan->memory[i] == plan->memory[cache] &&
+            package_of(plan, i) == package_of(plan, cache) &&
             plan->room[i] == plan->room[cache])
             return false;
     return true;
@@ -264,9 +320,11 @@ static double lost_pair(size_t a, size_t b, void *arg)
 
 static double lost_node(const size_t *cache, const size_t *touched, size_t n, void *arg)
 {
+    const struct search *search = arg;
+
     (void)touched;
     (void)n;
-    return lost(arg, cache);
+    return lost(search, cache) + (is_even(search, cache) ? 0 : BROKEN);
 }
 
 /* Exchanges units, from a division on. */
@@ -278,7 +336,7 @@ static int exchange(struct search *search, const size_t *start)
                               .kind = plan->unit_kind,
                               .caches = plan->tree.level[TOPO_CACHE].count,
                               .room = plan->room,
-                              .domain = plan->memory,
+                              .domain = search->domain,
                               .horizon = 1,
                               .pair = lost_pair,
                               .lost = lost_node,
@@ -293,47 +351,48 @@ static int exchange(struct search *search, const size_t *start)
 }
 
 /* Begins at the division that there is, and at DI's. */
-static int search_far(struct search *search, const size_t *cache)
+static int search_far(struct search *search, const size_t *cache, const size_t *by_di)
 {
     const struct ctl_plan *plan = search->plan;
-    size_t *by_di = calloc(plan->units, sizeof(*by_di));
     int rc = -1;
 
     search->pair = malloc(plan->units * plan->units * sizeof(*search->pair));
     for (size_t i = 0; search->pair && i < plan->units * plan->units; i++)
         search->pair[i] = NAN;
-    if (by_di && search->pair)
-        rc = 0;
-    for (size_t i = 0; rc == 0 && i < plan->units; i++)
-        by_di[i] = plan->tree.parent[TOPO_CORE][plan->by_di[plan->unit[i].first]];
-    if (rc == 0)
-        keep(search, by_di);
-    if (rc == 0)
+    if (search->pair)
         rc = exchange(search, cache);
     if (rc == 0)
         rc = exchange(search, by_di);
     free(search->pair);
-    free(by_di);
     return rc;
 }
 
 int ctl_plan_improve(const struct ctl_plan *plan, struct ctl_plan_limit *limit, size_t *cache,
                      bool *best)
 {
+    size_t *by_di = calloc(plan->units, sizeof(*by_di));
     struct search search;
     int rc = search_open(&search, plan, limit);
 
+    if (!by_di)
+        rc = -1;
     if (rc == 0) {
+        for (size_t i = 0; i < plan->units; i++)
+            by_di[i] = plan->tree.parent[TOPO_CORE][plan->by_di[plan->unit[i].first]];
+        if (plan->assumed)
+            search.even = uneven(&search, by_di);
         divide_all(&search, 0, false);
         *best = search.divisions <= DIVISIONS_MAX;
         search.divisions = 0;
         keep(&search, cache);
+        keep(&search, by_di);
         if (*best)
             divide_all(&search, 0, true);
         else if (plan->units <= EXCHANGE_MAX)
-            rc = search_far(&search, cache);
-        *best = *best && !ctl_plan_limit_is_over(limit);
+            rc = search_far(&search, cache, by_di);
+        *best = *best && !search.refused && !ctl_plan_limit_is_over(limit);
     }
+    free(by_di);
     if (rc == 0 && search.least < INFINITY)
         memcpy(cache, search.found, plan->units * sizeof(*cache));
     search_close(&search);

@@ -34,6 +34,40 @@ void ctl_plan_note(struct ctl_plan *plan, const char *format, ...)
 
 /* ---- the workload and the machine ---- */
 
+/* Reads the profile of this machine, if that is what is planned for and it was measured. */
+static struct machine_profile *own_profile(const struct ctl_plan *plan)
+{
+    struct berth_error err;
+    struct conf conf;
+
+    if (plan->topology || ctl_conf(NULL, &conf, &err) < 0)
+        return NULL;
+    return machine_profile_read(conf.machine_profile, &err);
+}
+
+/* Completes the machine by what memory gives, where the input does not say it. */
+static void complete_memory(struct ctl_plan *plan)
+{
+    struct app_machine *machine = &plan->apps.machine;
+    struct machine_profile *profile = own_profile(plan);
+    struct berth_error err;
+    struct rootfs root;
+
+    if (rootfs_open(&root, "/", &err) == 0) {
+        bandwidth_find(plan->topo, plan->topology, profile, &root, &plan->bandwidth);
+        rootfs_close(&root);
+    }
+    machine_profile_free(profile);
+    machine->caches = topo_sharing(plan->topo);
+    if (!(machine->port_gbps > 0))
+        machine->port_gbps = plan->bandwidth.port_gbps;
+    if (machine->dram_gbps > 0 || !(plan->bandwidth.gbps > 0))
+        return;
+    machine->dram_gbps = plan->bandwidth.gbps;
+    machine->dram_calibrated = !bandwidth_assumed(&plan->bandwidth);
+    plan->assumed = bandwidth_assumed(&plan->bandwidth);
+}
+
 /* Completes the machine by what of the cache the input does not say. */
 static void complete_machine(struct ctl_plan *plan)
 {
@@ -51,7 +85,7 @@ static void complete_machine(struct ctl_plan *plan)
         machine->llc_ways = llc->ways;
     if (machine->line_bytes == 0)
         machine->line_bytes = llc->line_bytes;
-    machine->caches = topo_sharing(plan->topo);
+    complete_memory(plan);
 }
 
 /* Finds the NUMA node next to each cache. */
@@ -250,8 +284,12 @@ static void note_assumptions(struct ctl_plan *plan)
     if (demands > 0)
         ctl_plan_note(plan, "no demand misses of %zu of %zu: they are taken to wait for all misses",
                       demands, plan->apps.n);
-    if (contend_assumed(plan->contend, plan->units) & CONTEND_BANDWIDTH)
-        ctl_plan_note(plan, "no machine.dram_gbps: one channel is assumed, and what programs take");
+    if (plan->assumed)
+        ctl_plan_note(plan,
+                      "no machine.dram_gbps: %zu x %.0f GB/s are assumed, %s, and what programs "
+                      "take; none that is less even than DI's is taken",
+                      plan->bandwidth.nodes, plan->bandwidth.gbps,
+                      bandwidth_source_text[plan->bandwidth.source]);
     if (contend_assumed(plan->contend, plan->units) & CONTEND_CLOCK)
         ctl_plan_note(plan, "no machine.clock_ghz: 3 is assumed");
     if (plan->mixed)
