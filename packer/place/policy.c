@@ -128,7 +128,7 @@ static int isolate(const struct packer *packer, const struct di_machine *machine
     return count < 0 ? -1 : 0;
 }
 
-int policy_spread(const struct scene *scene, struct units *units, struct berth_error *err)
+static int spread_all(const struct scene *scene, struct units *units, struct berth_error *err)
 {
     struct topo_tree tree;
     struct pieces pieces;
@@ -205,7 +205,7 @@ static int cluster(const struct packer *packer, const struct di_machine *machine
     return rc;
 }
 
-int policy_cluster(const struct scene *scene, struct units *units, struct berth_error *err)
+static int cluster_all(const struct scene *scene, struct units *units, struct berth_error *err)
 {
     struct pieces pieces;
     struct topo_tree tree;
@@ -223,4 +223,69 @@ int policy_cluster(const struct scene *scene, struct units *units, struct berth_
     free(pieces.piece);
     free(awake);
     return take_targets(scene, &tree, units, "DIO-POWER", rc, err);
+}
+
+/* ---- nobody is scattered ---- */
+
+/* Returns on how many caches the n cores are: core[i], or where core[i] stands in the pool. */
+static size_t caches_of(const struct topo *topo, const size_t *core, const size_t *stand, size_t n)
+{
+    size_t caches = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t llc = topo->core[stand ? stand[core[i]] : core[i]].llc, j = 0;
+
+        while (j < i && topo->core[stand ? stand[core[j]] : core[j]].llc != llc)
+            j++;
+        caches += j == i;
+    }
+    return caches;
+}
+
+/* Would the unit be on more caches than it is? Threads of their own may. */
+static bool is_scattered(const struct scene *scene, const struct units *units, size_t u)
+{
+    const struct topo *topo = scene->packer->world.topo;
+    size_t at = units->at[u], n = units->unit[u].cores;
+
+    return !units->near[u] && !units->apart[u] &&
+           caches_of(topo, units->to + at, NULL, n) >
+               caches_of(topo, units->from + at, scene->pool->stand, n);
+}
+
+/* Rules count cores and miss rates: what comes late finds room in pieces. Who would be scattered
+ * that way stays where he is, and the others are placed around him. While somebody is to be
+ * isolated, that comes first. */
+static int decide_whole(const struct scene *scene, struct units *units, struct berth_error *err,
+                        int (*decide)(const struct scene *scene, struct units *units,
+                                      struct berth_error *err))
+{
+    bool *held = calloc(units->n + 1, sizeof(*held)), again;
+    int rc;
+
+    if (!held)
+        return berth_error_set(err, "place: out of memory");
+    do {
+        rc = decide(scene, units, err);
+        again = false;
+        for (size_t u = 0; rc == 0 && !units_isolate(units) && u < units->n; u++)
+            if (is_scattered(scene, units, u)) {
+                units->near[u] = &scene->packer->world.topo->cpus;
+                held[u] = again = true;
+            }
+    } while (again);
+    for (size_t u = 0; u < units->n; u++)
+        units->near[u] = held[u] ? NULL : units->near[u];
+    free(held);
+    return rc;
+}
+
+int policy_spread(const struct scene *scene, struct units *units, struct berth_error *err)
+{
+    return decide_whole(scene, units, err, spread_all);
+}
+
+int policy_cluster(const struct scene *scene, struct units *units, struct berth_error *err)
+{
+    return decide_whole(scene, units, err, cluster_all);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* place_policy - what the policies say of the units: DI with its prioritised mode, and DIO-POWER.
  *
- * Each fills units->to with topology cores. 0, or -1 and err. */
+ * Each fills units->to with topology cores. No task is put on more caches than it stands on, unless
+ * its threads are apart (threads.h). 0, or -1 and err. */
 #ifndef BERTH_PLACE_POLICY_H
 #define BERTH_PLACE_POLICY_H
 

@@ -97,6 +97,23 @@ static double loss_apart(const struct packer *packer, const struct step *step, d
     return shared * app_far(cores, cores - cores / 2) * hits / misses;
 }
 
+/* Has some cache so many cores? */
+static bool fits(const struct packer *packer, size_t cores)
+{
+    const struct topo *topo = packer->world.topo;
+
+    for (size_t i = 0; i + cores <= topo->cores; i++)
+        if (topo->core[i].llc == topo->core[i + cores - 1].llc)
+            return true;
+    return false;
+}
+
+/* Is it one that stays whole as long as nobody has counted what its threads share? */
+static bool belongs_together(const struct packer *packer, double shared, size_t cores)
+{
+    return isnan(shared) && fits(packer, cores);
+}
+
 bool threads_divisible(const struct packer *packer, const struct step *step, size_t cores,
                        bool starts)
 {
@@ -105,7 +122,8 @@ bool threads_divisible(const struct packer *packer, const struct step *step, siz
     if (!is_divisible(packer, step, cores))
         return false;
     return threads_word(step) == THREADS_SPREAD ||
-           (starts && loss_apart(packer, step, isnan(shared) ? 1 : shared, cores) <= LOSS);
+           (starts && !belongs_together(packer, shared, cores) &&
+            loss_apart(packer, step, isnan(shared) ? 1 : shared, cores) <= LOSS);
 }
 
 bool threads_apart(const struct packer *packer, const struct step *step, size_t cores)
@@ -115,7 +133,7 @@ bool threads_apart(const struct packer *packer, const struct step *step, size_t 
     if (!is_divisible(packer, step, cores))
         return false;
     return threads_word(step) == THREADS_SPREAD ||
-           (!step->request.options.isolate &&
+           (!step->request.options.isolate && !belongs_together(packer, shared, cores) &&
             !(loss_apart(packer, step, shared, cores) >= 1)); /* not known: as in the paper */
 }
 
@@ -263,8 +281,9 @@ static const char *why_of(const struct packer *packer, const struct step *step, 
         return threads_divisible(packer, step, cores, true)
                    ? "as contend predicted at its start: its threads share next to nothing"
                    : "kept whole: its threads may share what they hit";
-    return threads_apart(packer, step, cores)
-               ? "bound by memory: each of its threads counts as one"
+    return threads_apart(packer, step, cores) ? "bound by memory: each of its threads counts as one"
+           : isnan(shared_of(packer, step))
+               ? "kept whole: its threads may share what they hit"
                : "kept whole: its threads were seen to share what they hit";
 }
 

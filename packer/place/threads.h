@@ -18,9 +18,12 @@
  * programs gain nothing by it, uneven counters made tasks that ran go apart again and again, and
  * half of what could be avoided was lost. So a task that runs is divided for its user's word only.)
  *
+ * A task that fits into one cache is spread by no policy as long as nobody has counted what its
+ * threads share: it belongs together.
+ *
  * The schemes of the papers know threads only. To DI, DIO-POWER and the scores each thread of a
- * memory-bound task is one; a task that is not stays whole, and so does one whose threads are known
- * to miss more when they are spread than caches are relieved by it. */
+ * larger memory-bound task is one; a task that is not stays whole, and so does one whose threads
+ * are known to miss more when they are spread than caches are relieved by it. */
 #ifndef BERTH_PLACE_THREADS_H
 #define BERTH_PLACE_THREADS_H
 
@@ -42,7 +45,8 @@ double threads_far_now(const struct packer *packer, const struct step *step, siz
 
 /* Tells whether contend may divide a task of the step, of so many cores, over caches: where its
  * user insists on it; and as it starts, for then its memory comes to be where its threads are, one
- * that is bound by memory and of whose hits next to none can be on what its threads share. Not
+ * that is bound by memory and of whose hits next to none can be on what its threads share, and that
+ * fits into no cache or was counted both ways. Not
  * where NuCore (size) has said how its cores stand, or where this was slower of late. */
 bool threads_divisible(const struct packer *packer, const struct step *step, size_t cores,
                        bool starts);

@@ -397,6 +397,8 @@ static struct fixture *open_wide(void **state, const char *tag)
     use_tree(f);
     fixture_paper(f);
     fixture_run(f, 1, "0-3", tag);
+    f->packer.steps->programs.program[step_of(f, 1)->program].threads =
+        (struct program_threads){.shared = 1, .precision = 25}; /* it has said nothing new */
     for (uint32_t i = 0; i < 4; i++)
         fixture_run(f, 2 + i, core[i], "turtle");
     assert_stand(f->packer.state->pool, "0 1 2 3 4 5 6 7");

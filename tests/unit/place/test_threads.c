@@ -30,6 +30,16 @@ static struct step *put_one_and_four(struct fixture *f, double miss_pmi)
     return step;
 }
 
+/* What its threads share was counted, which has said no more than what is assumed: they may be on
+ * several caches. */
+static void count_sharing(struct fixture *f, struct step *step)
+{
+    if (step->program == PROGRAM_NONE)
+        step->program = programs_number(&f->packer.steps->programs, 1000, "tag:wide");
+    f->packer.steps->programs.program[step->program].threads =
+        (struct program_threads){.shared = 1, .precision = 25};
+}
+
 /* Cores of the step's task that stand on the first cache. */
 static size_t on_first(const struct fixture *f, const struct step *step)
 {
@@ -61,10 +71,55 @@ static double busiest(const struct fixture *f)
 static void test_devil_is_spread(void **state)
 {
     struct fixture *f = *state;
+    struct step *step = put_one_and_four(f, 30000);
 
-    put_one_and_four(f, 30000);
+    fixture_decide(f);
+    assert_int_equal(on_first(f, step) % 4, 0); /* they may share what they hit, and fit */
+    count_sharing(f, step);
     fixture_decide(f);
     assert_true(busiest(f) == 60200);
+}
+
+/* Tasks that fit into a cache, of many sizes, and more of them than DI has room for in one piece:
+ * none is put on more caches than it stands on. */
+static void test_nobody_is_scattered(void **state)
+{
+    static const char *const home[] = {"0-2", "3", "4-5", "6-7", "8-9", "10-11", "12-14", "15"};
+    static const enum wire_policy policy[] = {WIRE_POLICY_DI, WIRE_POLICY_DIO_POWER,
+                                              WIRE_POLICY_PAIN, WIRE_POLICY_MISSRATE,
+                                              WIRE_POLICY_CONTEND};
+    struct fixture *f;
+
+    fixture_close(*state);
+    *state = f = fixture_open("package:1 [numa] l3:4 core:4 pu:1");
+    for (size_t i = 0; i < sizeof(policy) / sizeof(policy[0]); i++)
+        for (size_t round = 0; round < 40; round++) {
+            struct step *step;
+
+            f->packer.world.conf.policy = policy[i];
+            pool_reset(f->packer.state->pool);
+            for (uint32_t job = 0; job < 8; job++) {
+                step = fixture_put(f, job + 1, 0, home[job],
+                                   (double)((7 * job + round * 5) % 9) * 4000, ONE(home[job]));
+                step->place.policy_asked = policy[i];
+                step->profile.accesses = step->profile.miss_pmi;
+            }
+            fixture_decide(f);
+            TAILQ_FOREACH(step, &f->packer.steps->live, link)
+            {
+                struct cpus image;
+                size_t caches = 0;
+
+                stand_image(&f->packer, f->packer.state->pool, &step->body.task[0].use, &image);
+                for (size_t c = 0; c < 4; c++)
+                    caches += cpus_intersect(&f->packer.world.topo->llc[c].cpus, &image);
+                if (caches != 1)
+                    fail_msg("%s, round %zu: job %u on %zu caches", wire_policy_name[policy[i]],
+                             round, step->request.id.job, caches);
+            }
+            while ((step = TAILQ_FIRST(&f->packer.steps->live)))
+                registry_drop(f->packer.steps, step);
+        }
 }
 
 static void test_turtle_stays_whole(void **state)
@@ -98,6 +153,8 @@ static void test_sized_is_not_divided(void **state)
     struct step *step = put_one_and_four(f, 30000);
 
     step->profile.accesses = 30000;
+    assert_false(threads_divisible(&f->packer, step, 4, true)); /* it fits into a cache */
+    count_sharing(f, step);
     step->size.cores = 4;
     step->size.given = 2;
     assert_false(threads_divisible(&f->packer, step, 2, true));
@@ -122,6 +179,8 @@ static void test_launch(void **state)
     fixture_profile(f, "low", 100);
     for (uint32_t i = 0; i < 4; i++)
         fixture_run(f, 2 + i, home[i], "low");
+    count_sharing(f, fixture_run(f, 9, "0", "high")); /* an earlier run */
+    fixture_end(f, 9, 0);
     fixture_run(f, 1, "0-3", "high");
     pipeline_observe(&f->packer);
     assert_int_equal(on_first(f, fixture_step(f, 1, 0)), 2);
@@ -278,6 +337,9 @@ static void test_state(void **state)
     assert_int_equal(said.asked, THREADS_MODEL);
     assert_int_equal(said.caches, 2);
     assert_true(isnan(said.shared));
+    assert_string_equal(said.reason, "kept whole: its threads may share what they hit");
+    count_sharing(f, step);
+    threads_state(&f->packer, step, &said);
     assert_string_equal(said.reason, "bound by memory: each of its threads counts as one");
     assert_null(said.vain);
 }
@@ -288,6 +350,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         test(test_devil_is_spread),
+        test(test_nobody_is_scattered),
         test(test_turtle_stays_whole),
         test(test_words),
         test(test_sized_is_not_divided),
