@@ -20,6 +20,7 @@
 #define EXCHANGE_MAX 2000  /* units: what each two lose is kept */
 #define LEAST 1e-9         /* cores' worth of work: less is rounding */
 #define BROKEN 1e5         /* the same, of two threads on one cache that are to be spread */
+#define TIE 1e-6           /* the same, of a division as uneven as DI's: decides between equals */
 
 /* ---- what is predicted ---- */
 
@@ -148,7 +149,7 @@ struct search {
     size_t *used, *cache, *found; /* [caches] cores in use; [units] a division, and the best one */
     size_t divisions;
     double least;
-    double even;    /* what a division counts for in DI's measure at the most: DI's own; NAN: any */
+    double by_di;   /* DI's measure of its own division */
     bool refused;   /* one was better, and less even than that */
     double *press;  /* [2 * caches + packages] scratch */
     size_t *domain; /* [caches] the first cache of its memory node */
@@ -159,7 +160,7 @@ static int search_open(struct search *search, const struct ctl_plan *plan,
 {
     size_t caches = plan->tree.level[TOPO_CACHE].count;
 
-    *search = (struct search){.plan = plan, .limit = limit, .least = INFINITY, .even = NAN};
+    *search = (struct search){.plan = plan, .limit = limit, .least = INFINITY};
     search->slowdown = calloc(plan->units, sizeof(*search->slowdown));
     search->all = calloc(plan->units, sizeof(*search->all));
     search->used = calloc(plan->tree.level[TOPO_CACHE].count, sizeof(*search->used));
@@ -236,7 +237,7 @@ static double uneven(const struct search *search, const size_t *at)
 
 static bool is_even(const struct search *search, const size_t *cache)
 {
-    return isnan(search->even) || uneven(search, cache) <= search->even * (1 + LEAST);
+    return !search->plan->assumed || uneven(search, cache) <= search->by_di * (1 + LEAST);
 }
 
 /* Returns the work that is lost by a division. When time is up none is good any more. */
@@ -247,7 +248,8 @@ static double lost(const struct search *search, const size_t *cache)
         ctl_plan_predict(search->plan, cache, search->slowdown) < 0)
         return INFINITY;
     return ctl_plan_lost(search->plan, search->plan->units, search->all, search->slowdown) +
-           broken(search, cache);
+           broken(search, cache) +
+           (search->by_di > 0 ? TIE * uneven(search, cache) / search->by_di : 0);
 }
 
 static void keep(struct search *search, const size_t *cache)
@@ -379,8 +381,7 @@ int ctl_plan_improve(const struct ctl_plan *plan, struct ctl_plan_limit *limit, 
     if (rc == 0) {
         for (size_t i = 0; i < plan->units; i++)
             by_di[i] = plan->tree.parent[TOPO_CORE][plan->by_di[plan->unit[i].first]];
-        if (plan->assumed)
-            search.even = uneven(&search, by_di);
+        search.by_di = uneven(&search, by_di);
         divide_all(&search, 0, false);
         *best = search.divisions <= DIVISIONS_MAX;
         search.divisions = 0;

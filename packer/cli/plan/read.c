@@ -151,13 +151,24 @@ static double hits_of(const struct app *app)
     return hits;
 }
 
+/* Has some cache so many cores? */
+static bool fits(const struct ctl_plan *plan, size_t cores)
+{
+    for (size_t i = 0; i < plan->tree.level[1].count; i++)
+        if (plan->room[i] >= cores)
+            return true;
+    return false;
+}
+
 bool ctl_plan_divisible(const struct ctl_plan *plan, size_t app)
 {
     const struct app *it = &plan->apps.app[app];
 
     if (it->cores < 2 || it->threads == APP_PACK || plan->measured.file)
         return false;
-    return it->threads == APP_SPREAD || ctl_plan_rank(plan, app) >= DIO_POWER_DEVIL_MISS_PMI;
+    return it->threads == APP_SPREAD ||
+           (ctl_plan_rank(plan, app) >= DIO_POWER_DEVIL_MISS_PMI &&
+            !(isnan(it->shared) && fits(plan, it->cores)));
 }
 
 bool ctl_plan_apart(const struct ctl_plan *plan, size_t app)

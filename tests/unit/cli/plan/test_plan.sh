@@ -172,7 +172,7 @@ grep -q 'note: the time limit of 0 s ended the search' "$dir/out" || bad forty '
 devil='"name":"d","cores":4,"ipc":0.6,"llc_mpki":30'
 turtles=$(for i in 1 2 3 4; do printf ',{"name":"t%d","ipc":1.5,"llc_mpki":0.1,"llc_apki":0.2}' $i; done)
 for policy in di dio-power; do
-    run "{\"apps\":[{$devil}$turtles]}" plan --json --policy $policy --topology 'package:2 l3:1 core:4 pu:1'
+    run "{\"apps\":[{$devil,\"shared\":0.5}$turtles]}" plan --json --policy $policy --topology 'package:2 l3:1 core:4 pu:1'
     [ "$(fields '"score":60200')" ] || bad threads "$policy: 60200 misses in the busiest cache" "$(cat "$dir/out")"
 done
 # app MORE LLCS [OPTION]...: where the devil stands that has these fields, too, by contend
@@ -183,7 +183,8 @@ threads() {
     [ "$(fields '"cpus":"[0-9,-]*"' | head -1)" = "\"cpus\":\"$llcs\"" ] || bad threads "$more on $llcs" "$(cat "$dir/out" "$dir/err")"
 }
 for policy in contend missrate; do
-    threads ',"llc_apki":30' 0-1,4-5 --policy $policy
+    threads ',"llc_apki":30,"shared":0.9' 0-1,4-5 --policy $policy
+    threads ',"llc_apki":30' 0-3 --policy $policy
     threads ',"llc_apki":30,"threads":"pack"' 0-3 --policy $policy
 done
 threads ',"llc_apki":230' 0-3
@@ -208,7 +209,7 @@ run "$streams" plan --json --topology 'package:1 numa:2 l3:2 core:1 pu:1'
 [ "$(fields '"policy":"contend","exact":true')" ] || bad streams 'proven best' "$(cat "$dir/out")"
 awk "BEGIN { exit !($(lost) < $together) }" || bad streams "less than $together cores lost" "$(cat "$dir/out")"
 # The least work may be lost where one pays for all: the page calls best what its own table does.
-paid='{"apps":[{"name":"a","ipc":1.5,"llc_apki":1.5,"llc_mpki":0.5},{"name":"b","ipc":0.7,"llc_apki":30.6,"llc_mpki":19.6},{"name":"c","ipc":1.5,"llc_apki":0.4,"llc_mpki":0.2},{"name":"d","ipc":0.7,"llc_apki":0.6,"llc_mpki":0.2},{"name":"e","ipc":1.7,"llc_apki":1.4,"llc_mpki":0.6},{"name":"f","ipc":0.8,"llc_apki":4.6,"llc_mpki":4.4},{"name":"g","ipc":1.7,"llc_apki":0.9,"llc_mpki":0.2},{"name":"h","ipc":1.6,"llc_apki":52.2,"llc_mpki":15}]}'
+paid='{"apps":[{"name":"a","ipc":1.5,"llc_apki":1.5,"llc_mpki":0.5},{"name":"b","ipc":0.7,"llc_apki":30.6,"llc_mpki":19.6},{"name":"c","ipc":1.5,"llc_apki":0.4,"llc_mpki":0.2},{"name":"d","ipc":0.7,"llc_apki":0.6,"llc_mpki":0.2},{"name":"e","ipc":1.7,"llc_apki":1.4,"llc_mpki":0.6},{"name":"f","ipc":0.8,"llc_apki":4.6,"llc_mpki":4.4},{"name":"g","ipc":1.7,"llc_apki":0.9,"llc_mpki":0.2},{"name":"h","ipc":1.6,"llc_apki":52.2,"llc_mpki":15}],"machine":{"dram_gbps":10,"dram_calibrated":true}}'
 run "$paid" plan --policy contend --topology 'package:2 l3:2 core:2 pu:1'
 grep -q 'placed by contend, proven to lose the least work$' "$dir/out" || bad paid 'the least work, and not the best' "$(cat "$dir/out")"
 grep -q '^contend .* 0\.00$' "$dir/out" && bad paid 'another policy has the least average' "$(cat "$dir/out")"
@@ -217,6 +218,27 @@ awk -v s="$stream" -v t="$turtle" 'BEGIN { printf "{\"apps\":["; for (i = 0; i <
     print "],\"machine\":{\"llc_bytes\":1048576,\"llc_ways\":8,\"line_bytes\":64,\"dram_gbps\":10,\"clock_ghz\":3}}" }' >"$dir/sixteen"
 run '' plan --json --topology 'package:1 numa:2 l3:4 core:2 pu:1' "$dir/sixteen"
 [ "$(fields '"name":"[a-h]","cpus":"[0-9]*","llc":[0-9]*,"node":0' | wc -l)" = 4 ] || bad sixteen 'four streams a memory node' "$(cat "$dir/out")"
+# Where nobody has said what memory gives, equal devils are divided evenly over packages, memory nodes and caches, however much they ask.
+# even TOPOLOGY NODES CACHES: so many of four on each
+even() {
+    for gbps in 2 10 14; do
+        equals=$(for i in 1 2 3 4; do printf '%s{"name":"e%d","ipc":0.5,"llc_apki":60,"llc_mpki":30,"mem_gbps":%d}' "$([ $i = 1 ] || echo ,)" $i $gbps; done)
+        run "{\"apps\":[$equals]}" plan --json --policy contend --topology "$1"
+        for key in node llc; do
+            fields "\"$key\":[0-9]*" | sort | uniq -c | sort -n | awk '{ printf "%s ", $1 }' >"$dir/$key"
+        done
+        [ "$(cat "$dir/node")/$(cat "$dir/llc")" = "$2 /$3 " ] ||
+            bad "four devils of $gbps GB/s on $1" "nodes $2, caches $3" "nodes $(cat "$dir/node"), caches $(cat "$dir/llc")"
+    done
+}
+even 'package:2 [numa] l3:1 core:18 pu:2' '2 2' '2 2'
+even 'package:1 [numa] l3:8 core:8 pu:1' 4 '1 1 1 1'
+even 'package:2 [numa] l3:8 core:8 pu:1' '2 2' '1 1 1 1'
+even 'package:2 group:4 [numa] l3:2 core:8 pu:1' '1 1 1 1' '1 1 1 1'
+even 'package:1 [numa] l3:2 core:2 pu:1' 4 '2 2'
+even 'package:2 l2:2 core:2 pu:1' 4 '1 1 1 1'
+even 'package:4 [numa] l3:1 core:6 pu:1' '1 1 1 1' '1 1 1 1'
+even 'package:8 [numa] l3:1 core:26 pu:2' '1 1 1 1' '1 1 1 1'
 # the page says what is lost
 run "$streams" plan --topology 'package:1 numa:2 l3:2 core:1 pu:1'
 grep -q '^lost work: 0\.[0-9]* of 4 cores (predicted)$' "$dir/out" || bad streams 'lost work' "$(cat "$dir/out")"
@@ -282,9 +304,9 @@ refuses "$four" 1 "berthctl: $dir/none: No such file" plan --topology pu:4 --mat
 # phases has two cores and is bound by memory: it is judged core by core, as berthd does
 samples=${srcdir:-.}/tests/fixtures/samples/three
 for file in "$samples.jsonl" "$samples.csv"; do
-    says 'devil                0     0        20000      13 %  0' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
-    says 'turtle               0     0           10     0.4 %  1' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
-    says 'phases               1     0         3645     9.1 %  2-3' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'devil                0     0        20000     9.9 %  0' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'turtle               0     0           10     0.5 %  1' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
+    says 'phases               1     0         3645     4.2 %  2-3' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
     says '4 of 4 cores, placed by contend' plan --samples "$file" --topology 'package:1 l3:2 core:2 pu:1'
 done
 refuses '' 1 'policy pain: apps[0].sdp: missing' plan --policy pain --samples "$samples.csv" --topology pu:4
