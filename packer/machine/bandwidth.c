@@ -82,6 +82,8 @@ static void by_profile(const struct machine_profile *profile, struct bandwidth *
 {
     double gbps = machine_profile_local(profile, 0, profile->node[0].cores);
 
+    if (profile->node[0].cache.value > 0)
+        bandwidth->port_gbps = profile->node[0].cache.value;
     if (!(gbps > 0))
         return;
     bandwidth->gbps = gbps;

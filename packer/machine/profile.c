@@ -28,6 +28,7 @@ static int init_nodes(struct machine_profile *profile, const size_t *cores)
             .cores = cores[i],
             .local = new_figures(cores[i] + 1),
             .triad = new_figures(cores[i] + 1),
+            .cache = {NAN, NAN},
             .alpha = {NAN, NAN},
             .beta = {NAN, NAN},
             .correlation = NAN,

@@ -34,6 +34,8 @@ struct machine_node {
     size_t cores;                 /* at least 1 */
     struct machine_figure *local; /* [cores + 1] GB/s that so many of its cores read from its
                                      own memory; [0] is 0 */
+    struct machine_figure cache;  /* GB/s that the cores of one last-level cache read together from
+                                     it; NAN too where the node has one cache */
     struct machine_figure *triad; /* [cores + 1] GB/s of STREAM's triad, as STREAM counts */
     struct machine_figure alpha;  /* GB/s: the memory's most (Wang 2015, eq. 5.7) */
     struct machine_figure beta;   /* the share of local demand that is kept from the others */

@@ -34,6 +34,8 @@ static const struct json_field node_fields[] = {
     JSON_FIELD(struct machine_node, "node", os_index, OPTIONAL),
     JSON_FIELD(struct machine_node, "cpus", cpus, OPTIONAL),
     JSON_RANGE(struct machine_node, "cores", cores, REQUIRED, 1, MACHINE_CORES_MAX),
+    OF_NODE("cache_gbps", cache.value, FIGURE_MAX),
+    OF_NODE("cache_spread", cache.spread, FIGURE_MAX),
     OF_NODE("alpha_gbps", alpha.value, FIGURE_MAX),
     OF_NODE("alpha_spread", alpha.spread, FIGURE_MAX),
     OF_NODE("beta", beta.value, 1),

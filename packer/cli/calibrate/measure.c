@@ -4,6 +4,7 @@
  * The list of measurements is gone through twice: first only to add up how long they take, so that
  * the progress that is told is that of the very list that is then worked off. */
 #include "packer/cli/calibrate/measure.h"
+#include <math.h>
 #include <numa.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -135,6 +136,58 @@ static int measure_local(struct session *session, size_t p, enum calibrate_work 
     return 0;
 }
 
+/* Lists the node's cores that share the last-level cache of its first one, into cpu[]. Returns how
+ * many they are. */
+static size_t cores_of_cache(const struct session *session, const struct place *place,
+                             unsigned *cpu)
+{
+    const struct topo *topo = session->wish->topo;
+    long first = topo_core_of_cpu(topo, place->cpu[0]);
+    size_t n = 0;
+
+    for (size_t i = 0; i < place->cores; i++) {
+        long core = topo_core_of_cpu(topo, place->cpu[i]);
+
+        if (core >= 0 && first >= 0 && topo->core[core].llc == topo->core[first].llc)
+            cpu[n++] = place->cpu[i];
+    }
+    return n;
+}
+
+/* Measures what the cores of one cache read: the most that any number of them does. */
+static int measure_one_cache(struct session *session, size_t p, const struct place *cache,
+                             struct berth_error *err)
+{
+    struct machine_figure *most = &session->profile->node[p].cache, figure = {NAN, NAN};
+
+    for (size_t cores = 1; cores <= cache->cores;) {
+        put_streams(session, 0, cache, cores, CALIBRATE_READ, &session->place[p], 0, 1);
+        if (repeat_streams(session, cores, &figure, err, "node %u: one cache, cores: %u",
+                           cache->node->os_index, (unsigned)cores) < 0)
+            return -1;
+        if (!session->planning && !(figure.value <= most->value))
+            *most = figure;
+        cores = cores < cache->cores && 2 * cores > cache->cores ? cache->cores : 2 * cores;
+    }
+    return 0;
+}
+
+/* Where a node has several caches, each has a way of its own to the memory. */
+static int measure_cache(struct session *session, size_t p, struct berth_error *err)
+{
+    struct place cache = session->place[p];
+    int rc = 0;
+
+    cache.cpu = calloc(cache.cores, sizeof(*cache.cpu));
+    if (!cache.cpu)
+        return berth_no_memory(err);
+    cache.cores = cores_of_cache(session, &session->place[p], cache.cpu);
+    if (cache.cores < session->place[p].cores)
+        rc = measure_one_cache(session, p, &cache, err);
+    free(cache.cpu);
+    return rc;
+}
+
 static int measure_latency(struct session *session, size_t from, size_t to, struct berth_error *err)
 {
     const struct place *memory = &session->place[from], *core = &session->place[to];
@@ -252,7 +305,8 @@ static int measure_node(struct session *session, size_t p, struct berth_error *e
 {
     struct machine_node *node = &session->profile->node[p];
 
-    if (measure_local(session, p, CALIBRATE_READ, node->local, err) < 0)
+    if (measure_local(session, p, CALIBRATE_READ, node->local, err) < 0 ||
+        measure_cache(session, p, err) < 0)
         return -1;
     return session->places > 1 ? measure_contention(session, p, err) : 0;
 }

@@ -2,10 +2,11 @@
 /* measure - measure this machine's memory, for a machine profile.
  *
  * For each NUMA node: what 1, 2, ... of its cores read from its memory, and STREAM's triad; what
- * the other nodes' cores still get of it beside them, which gives alpha and beta (Wang 2015, Figure
- * 5.4); the latency of a load. For each pair: bandwidth one way and both ways, latency of a load
- * and of a cache line between cores. A node's cores are taken from its last-level caches in turn,
- * one hardware thread each. */
+ * the cores of one of its last-level caches read, where it has several; what the other nodes' cores
+ * still get of it beside them, which gives alpha and beta (Wang 2015, Figure 5.4); the latency of a
+ * load. For each pair: bandwidth one way and both ways, latency of a load and of a cache line
+ * between cores. A node's cores are taken from its last-level caches in turn, one hardware thread
+ * each. */
 #ifndef BERTH_CLI_CALIBRATE_MEASURE_H
 #define BERTH_CLI_CALIBRATE_MEASURE_H
 

@@ -36,6 +36,8 @@ static void print_node(const struct machine_profile *profile, size_t i, FILE *ou
     cpus_format(&node->cpus, list, sizeof(list));
     fprintf(out, "NUMA node %u: %zu cores (CPUs %s)\n", node->os_index, node->cores, list);
     print_curve("reads", node->local, node->cores, out);
+    if (!isnan(node->cache.value))
+        fprintf(out, "  one cache %s GB/s\n", number(node->cache.value, a));
     print_curve("triad", node->triad, node->cores, out);
     fprintf(out, "  latency  memory %s ns, core to core %s ns\n",
             number(profile->latency_ns[own].value, a), number(profile->core_latency[own].value, b));

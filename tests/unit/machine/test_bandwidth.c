@@ -125,10 +125,11 @@ static void find(const struct known *it, const struct topo *topo, struct bandwid
     struct rootfs root;
     char dir[64];
 
-    if (it->calibrated > 0) {
+    if (it->calibrated > 0) { /* and a cache was measured to draw half of it */
         profile = machine_profile_new(1, (size_t[]){2});
         assert_non_null(profile);
         profile->node[0].local[2].value = it->calibrated;
+        profile->node[0].cache.value = it->calibrated / 2;
     }
     folder_new(dir, sizeof(dir), "bandwidth");
     folder_put(dir, "proc/cpuinfo", it->cpuinfo);
@@ -175,6 +176,7 @@ static void test_sources(void **state)
         assert_string_equal(bandwidth_source_name[bandwidth.source],
                             bandwidth_source_name[cases[i].source]);
         assert_near(bandwidth.gbps, cases[i].gbps);
+        assert_near(bandwidth.port_gbps, cases[i].calibrated > 0 ? cases[i].calibrated / 2 : NAN);
         assert_int_equal(bandwidth.nodes, cases[i].nodes);
         assert_int_equal(bandwidth_caches(topo), cases[i].caches);
         assert_int_equal(bandwidth_assumed(&bandwidth), cases[i].source != BANDWIDTH_CALIBRATED);

@@ -285,6 +285,7 @@ static struct machine_profile *example(void)
     cpus_parse(&profile->node[1].cpus, "4-5");
     profile->node[1].local[2] = (struct machine_figure){12.345678, 0.01};
     profile->node[1].alpha = (struct machine_figure){20.26, 0.02};
+    profile->node[1].cache = (struct machine_figure){36.5, 0.03};
     profile->node[1].beta = (struct machine_figure){0.24, NAN};
     profile->node[1].correlation = 0.96;
     profile->uni[1] = (struct machine_figure){10.8, 0.03};
@@ -316,6 +317,8 @@ static void test_file(void **state)
     assert_true(fabs(back->node[1].local[2].value - 12.345678) < 1e-4);
     assert_true(back->node[1].local[2].spread == 0.01 && back->node[1].local[0].value == 0);
     assert_true(isnan(back->node[1].local[1].value) && isnan(back->node[1].beta.spread));
+    assert_true(back->node[1].cache.value == 36.5 && back->node[1].cache.spread == 0.03);
+    assert_true(isnan(back->node[0].cache.value));
     assert_true(back->node[1].alpha.value == 20.26 && back->node[1].correlation == 0.96);
     assert_true(back->uni[1].value == 10.8 && back->uni[1].spread == 0.03);
     assert_true(isnan(back->uni[3].value) && back->core_latency[8].value == 61);

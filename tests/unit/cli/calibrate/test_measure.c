@@ -182,12 +182,36 @@ static void test_two_nodes(void **state)
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(profile->node[i].cores, 1);
         assert_true(known(&profile->node[i].local[1]) && known(&profile->node[i].triad[1]));
-        assert_true(known(&profile->node[i].alpha));
+        assert_true(known(&profile->node[i].alpha) && !known(&profile->node[i].cache));
         assert_true(profile->node[i].beta.value >= 0 && profile->node[i].beta.value <= 1);
         for (size_t j = 0; j < 2; j++)
             check_pair(profile, i, j);
     }
     assert_true(profile->bi[1].value == profile->bi[2].value);
+    machine_profile_free(profile);
+    topo_free(topo);
+}
+
+/* One node with two caches of a core each: what one of them draws is measured, too. */
+static void test_two_caches(void **state)
+{
+    struct topo *topo = topology("package:1 [numa] l3:2(size=1048576) core:1 pu:1");
+    struct witness witness = {0};
+    struct calibrate_wish wish = wish_for(topo, &witness, "0-1", "0");
+    struct berth_error err = {""};
+    struct machine_profile *profile;
+    cpu_set_t set;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+    if (!CPU_ISSET(0, &set) || !CPU_ISSET(1, &set))
+        skip();
+    profile = calibrate(&wish, &err);
+    if (!profile)
+        fail_msg("%s", err.text);
+    assert_int_equal(profile->nodes, 1);
+    assert_int_equal(profile->node[0].cores, 2);
+    assert_true(known(&profile->node[0].cache) && known(&profile->node[0].local[2]));
     machine_profile_free(profile);
     topo_free(topo);
 }
@@ -213,9 +237,8 @@ static void test_interrupted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_no_place),
-        cmocka_unit_test(test_two_nodes),
+        cmocka_unit_test(test_places),      cmocka_unit_test(test_no_place),
+        cmocka_unit_test(test_two_nodes),   cmocka_unit_test(test_two_caches),
         cmocka_unit_test(test_interrupted),
     };
 
