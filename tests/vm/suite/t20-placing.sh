@@ -60,17 +60,17 @@ in_packages() {
         awk -v cores="$CORES" '{ n[int($1 / cores)]++ } END { print n[0] + 0; print n[1] + 0 }' | sort -rn | xargs
 }
 
-# Each thread of a memory-bound task is one to DI; with pack the task stays whole. (What contend does is in tests/unit/place: here it
+# A memory-bound task that fits into a cache stays whole by DI, too, unless its user says spread. (What contend does is in tests/unit/place: here it
 # depends on when each of the others comes, and to contend three of four threads on a package can be as good as two.)
 threads() {
     local words round=0 d
     daemon_stop berthd
     berthd_conf policy=di
     berthd_start
-    for words in "" ,pack; do
+    for words in "" ,spread ,pack; do
         d=d$((++round))
         wide "$round" "$words"
-        soon "CPUs in each package by DI$words" "$([ "$words" ] && echo "$CORES 0" || echo "$((CORES / 2)) $((CORES / 2))")" in_packages "$d"
+        soon "CPUs in each package by DI$words" "$([ "$words" = ,spread ] && echo "$((CORES / 2)) $((CORES / 2))" || echo "$CORES 0")" in_packages "$d"
         sleep 2 # the last of them may still be finding its place, and the wide one with it
         on "$d" "$(explained "$d" .place.cpus)"
         same "caches, as explain says" "$(explained "$d" .place.spread.caches)" "$(caches "$(cpus_of "$d")" | wc -w)"
@@ -79,7 +79,7 @@ threads() {
     done
 }
 
-t20_threads_of_a_memory_bound_task_are_spread() {
+t20_threads_of_a_memory_bound_task_stay_together() {
     [ "$VM_CACHES" = "$PACKAGES" ] || skip "packages of several caches"
     [ "$PACKAGES" = 2 ] || skip "more than two packages"
     threads
