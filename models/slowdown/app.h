@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "models/slowdown/clock.h"
+
 /* Stack-distance profile of an LRU cache (Blagodurov 2010, section 2): per million instructions.
  * Not known: ways 0. */
 struct app_sdp {
@@ -25,6 +27,7 @@ enum app_threads { APP_MODEL, APP_SPREAD, APP_PACK, APP_THREADS };
 
 struct app {
     double ipc;             /* instructions per cycle */
+    double clock_ghz;       /* at which the figures were counted; 0, too: not known */
     double llc_apki;        /* LLC accesses per 1000 instructions, all kinds */
     double llc_mpki;        /* LLC misses per 1000 instructions, all kinds (prefetches included) */
     double llc_demand_mpki; /* of these, those that a load or store waits for */
@@ -42,6 +45,7 @@ struct app {
 static inline struct app app_unknown(void)
 {
     return (struct app){.ipc = NAN,
+                        .clock_ghz = NAN,
                         .llc_apki = NAN,
                         .llc_mpki = NAN,
                         .llc_demand_mpki = NAN,
@@ -78,6 +82,7 @@ struct app_machine {
     double port_gbps;     /* that one of the last-level caches can draw from memory; 0 or NAN: not
                              known */
     double dram_seen_gbps; /* the most that was seen to come from one memory node; 0: nothing was */
+    struct clock_curve clock; /* of each package: all zero, not known */
 };
 
 /* How two programs get on: score (less is better) and what each suffers beside the other. For

@@ -58,7 +58,7 @@ static struct tenant *stands_add(struct stands *stands, size_t program, size_t c
         if (tenant->program == program) {
             copied = tenant->copied = true;
             if (tenant->memory == memory && tenant->apart.lost == apart.lost &&
-                tenant->apart.crowd == apart.crowd) {
+                tenant->apart.crowd == apart.crowd && tenant->apart.siblings == apart.siblings) {
                 tenant->count++;
                 return tenant;
             }
@@ -91,7 +91,8 @@ static int refuse(void)
 static bool apart_valid(const struct contend_apart *apart)
 {
     return apart->lost >= 0 && apart->lost <= 1 && apart->crowd > -1 && isfinite(apart->crowd) &&
-           apart->small >= 0 && apart->small < 1;
+           apart->small >= 0 && apart->small < 1 && apart->siblings >= 0 &&
+           isfinite(apart->siblings);
 }
 
 /* ---- one cache ---- */
@@ -140,14 +141,28 @@ int contend_group(const struct contend *contend, size_t n, const size_t *member,
     return contend_cache(contend, 0, n, member, NULL, slowdown, NULL);
 }
 
-struct app_pair contend_pair(const struct contend *contend, size_t a, size_t b)
+static struct app_pair pair_of(const struct contend *contend, size_t a, size_t b,
+                               const struct contend_apart *apart)
 {
     const size_t member[2] = {a, b};
     double slowdown[2];
 
-    contend_group(contend, 2, member, slowdown);
+    contend_cache(contend, 0, 2, member, apart, slowdown, NULL);
     return (struct app_pair){
         .score = slowdown[0] + slowdown[1], .a_given_b = slowdown[0], .b_given_a = slowdown[1]};
+}
+
+struct app_pair contend_pair(const struct contend *contend, size_t a, size_t b)
+{
+    return pair_of(contend, a, b, NULL);
+}
+
+struct app_pair contend_siblings(const struct contend *contend, size_t a, size_t b)
+{
+    const struct contend_apart apart[2] = {{.siblings = contend_culprit(contend, b)},
+                                           {.siblings = contend_culprit(contend, a)}};
+
+    return pair_of(contend, a, b, apart);
 }
 
 /* ---- a node ---- */

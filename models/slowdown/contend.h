@@ -19,6 +19,10 @@
  *
  * Where caches share a memory node, each has a port of its own, a queue alike.
  *
+ * Hardware threads of one core: a program loses by how much of the core it would use alone, for the
+ * other takes its part of that; who the other is matters less. How wide a core is nobody tells, so
+ * both are told by how much the machine's programs use their cores on average.
+ *
  * A slower program asks for less of all: what contend_node returns is the equilibrium.
  *
  * Where only the accesses a and the misses m[w] with w = 1 .. W ways were measured (per million
@@ -34,7 +38,7 @@
 #define CONTEND_GROUP_MAX 256 /* programs on one cache */
 #define CONTEND_WAYS_MAX 64
 #define CONTEND_PLACES_MAX 4096 /* caches, or memory nodes, of a machine */
-#define CONTEND_LEAST 1e-3      /* of a machine's figures, and of an ipc that is believed */
+#define CONTEND_LEAST 1e-3 /* of a machine's figures, and of an ipc or a clock that is believed */
 
 /* What is not in the input: figures of cores and memories, the same for all programs. */
 struct contend_constants {
@@ -60,6 +64,10 @@ struct contend_constants {
                          is known */
     double copies;    /* part of its prefetches that a program loses beside a copy of itself, where
                          they train the entries of one prefetcher */
+    double sibling; /* by what fraction of its time alone the average program takes longer beside
+                       one on the other hardware thread of its core */
+    double culprit; /* part of that which goes by how much the other uses the core */
+    double unclocked; /* part of its waiting by which a program's time does not go with the clock */
 };
 
 /* Those that contend_new takes where it is given none. */
@@ -125,6 +133,8 @@ struct contend_apart {
                      with others here, which they fill together, that much faster */
     double small; /* 0 to less than 1: part of the machine's cache that this one lacks; one figure
                      of all who are on it */
+    double siblings; /* not negative: the sum of contend_culprit of the programs on its core's other
+                        hardware threads */
 };
 
 /* Does the same while other caches ask others_gbps (1e9 bytes/s, not negative) of the same memory
@@ -148,5 +158,22 @@ int contend_node(const struct contend *contend, size_t n, const struct contend_s
 
 /* Returns the same of two programs, whose indices must be in range, on one cache. */
 struct app_pair contend_pair(const struct contend *contend, size_t a, size_t b);
+
+/* Returns the same of two programs on hardware threads of one core. */
+struct app_pair contend_siblings(const struct contend *contend, size_t a, size_t b);
+
+/* Returns how hard program i, whose index must be in range, is on one that shares its core: 1 is
+ * average. */
+double contend_culprit(const struct contend *contend, size_t i);
+
+/* Returns what part of its time alone goes with the clock, of program i, whose index must be in
+ * range: where the core works, and what of its waiting grows with it. */
+double contend_works(const struct contend *contend, size_t i);
+
+/* Returns by what fraction of its time alone program i, whose index must be in range, takes longer
+ * because of the clock, where that many cores of its package are busy, its own among them. Moving
+ * it within the package changes nothing of that, so it is in no other figure here. 0 where the
+ * machine's clock is not known. */
+double contend_clock(const struct contend *contend, size_t i, double busy);
 
 #endif

@@ -58,7 +58,7 @@ struct stands {
 static inline bool stand_is_alone(const struct tenant *first, const struct tenant *second)
 {
     return !second && first->count == 1 && first->apart.lost == 0 && first->apart.crowd <= 0 &&
-           first->apart.small == 0;
+           first->apart.small == 0 && first->apart.siblings == 0;
 }
 
 /* Finds what each program has of a cache at the present speeds: what it waits for, and asks of

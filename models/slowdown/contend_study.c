@@ -32,6 +32,9 @@ const struct contend_constants contend_constants = {
     .written = 0.25,
     .spread = 0.22,
     .copies = 0.8,
+    .sibling = 0.38,
+    .culprit = 0.25,
+    .unclocked = 0.55,
 };
 
 /* ---- what is known of a program ---- */
@@ -220,6 +223,7 @@ static void tabulate_waits(const struct contend *contend, struct study *study, c
     double core_ns = study->ns * exp(-fmin(WAITS_MOST, all / study->ns));
     double all_ns = time_of(core_ns, all), part;
 
+    study->works = core_ns / study->ns;
     for (size_t i = 0; i <= cells; i++) {
         double ahead = misses[i] - demand[i], waited = alone * demand[i];
         double wait = waited * miss_ns + alone * (demand[0] - demand[i]) * hit_ns;
@@ -268,20 +272,65 @@ static void study_ways(struct contend *contend)
         contend->study[i].alone_time = ways_alone(&contend->carry, &contend->study[i]);
 }
 
+/* Returns the part of its time alone that goes with the clock. */
+static double works_of(const struct contend *contend, const struct study *study)
+{
+    return 1 - contend->constants.unclocked * (1 - study->works);
+}
+
+/* Returns how many times as long as when the program was counted a cycle takes while it is alone.
+ */
+static double slower_now(const struct contend *contend, const struct app *app)
+{
+    double now = clock_at(&contend->machine.clock, (double)app->cores);
+
+    return app->clock_ghz >= CONTEND_LEAST && now > 0 ? app->clock_ghz / now : 1;
+}
+
+/* Finds how much of a core the program uses: by its instructions; where nobody counted them, by how
+ * long its core works. */
+static void study_use(struct contend *contend, struct study *study, double ipc)
+{
+    double use = contend->constants.core_cpi * ipc;
+
+    study->use = fmin(1, study->assumed & CONTEND_IPC ? use * study->works : use);
+    contend->uses += study->use;
+    contend->users++;
+}
+
+/* What is studied anew was no user before. */
+static void forget_use(struct contend *contend, struct study *study)
+{
+    if (study->use == 0)
+        return;
+    contend->uses -= study->use;
+    contend->users--;
+    study->use = 0;
+}
+
 static void study_app(struct contend *contend, struct study *study, const struct app *app)
 {
-    double misses[CONTEND_WAYS_MAX + 1], demand[CONTEND_WAYS_MAX + 1], line_gbps, ipc;
+    double misses[CONTEND_WAYS_MAX + 1], demand[CONTEND_WAYS_MAX + 1], counted_ghz, line_gbps, ipc;
+    double slower = slower_now(contend, app);
 
     study->assumed = app->ipc >= CONTEND_LEAST ? 0 : CONTEND_IPC;
+    study->cores = (double)app->cores;
     ipc = study->assumed ? 1 : app->ipc;
-    study->ns = 1 / or_else(contend->machine.clock_ghz, 3) / ipc;
-    line_gbps = contend->line_bytes * (double)app->cores / study->ns;
+    counted_ghz =
+        app->clock_ghz >= CONTEND_LEAST ? app->clock_ghz : or_else(contend->machine.clock_ghz, 3);
+    study->ns = 1 / counted_ghz / ipc;
+    line_gbps = contend->line_bytes * study->cores / study->ns;
     all_misses(contend, study, app, line_gbps, misses);
     demand_misses(contend, study, app, misses, demand);
-    tabulate_times(contend, study, misses, (double)app->cores);
     tabulate_waits(contend, study, misses, demand, ipc);
+    if (slower != 1) {
+        study->ns *= 1 + works_of(contend, study) * (slower - 1);
+        tabulate_waits(contend, study, misses, demand, ipc);
+    }
+    tabulate_times(contend, study, misses, study->cores);
+    study_use(contend, study, ipc);
     tabulate_lines(contend, study, app, line_gbps, misses);
-    contend_seen(contend, study->gbps);
+    contend_seen(contend, study->gbps * study->ns * counted_ghz * ipc);
     study->alone_time = ways_alone(&contend->carry, study);
 }
 
@@ -311,7 +360,7 @@ static bool sdp_valid(const struct app_sdp *sdp)
 static bool app_valid(const struct app *app)
 {
     const double figure[] = {
-        app->ipc,         app->llc_apki, app->llc_mpki,      app->llc_demand_mpki,
+        app->ipc,         app->llc_apki, app->llc_mpki,      app->llc_demand_mpki, app->clock_ghz,
         app->llc_wb_apki, app->mem_gbps, app->mem_read_gbps, app->mem_write_gbps};
     const struct app_sdp *sdp[] = {&app->sdp, &app->sdp_demand, &app->sdp_prefetch,
                                    &app->sdp_writeback};
@@ -342,12 +391,20 @@ static bool figure_valid(double value)
     return isnan(value) || (value >= CONTEND_LEAST && isfinite(value));
 }
 
+static bool clock_valid(const struct clock_curve *clock)
+{
+    return !clock_is_known(clock) ||
+           (figure_valid(clock->one_ghz) && figure_valid(clock->all_ghz) &&
+            (!(clock->half_ghz > 0) || figure_valid(clock->half_ghz)));
+}
+
 static bool machine_valid(const struct app_machine *machine)
 {
     return machine->llc_ways <= CONTEND_WAYS_MAX && figure_valid(machine->llc_bytes) &&
            figure_valid(machine->dram_gbps) && figure_valid(machine->clock_ghz) &&
            figure_valid(machine->port_gbps > 0 ? machine->port_gbps : NAN) &&
-           machine->dram_seen_gbps >= 0 && isfinite(machine->dram_seen_gbps);
+           clock_valid(&machine->clock) && machine->dram_seen_gbps >= 0 &&
+           isfinite(machine->dram_seen_gbps);
 }
 
 static bool apps_valid(size_t n, const struct app *app)
@@ -428,8 +485,11 @@ int contend_set(struct contend **contend, size_t slot, const struct app *app)
     }
     if (contend_grow(contend, slot + 1) < 0)
         return -1;
-    for (; (*contend)->n <= slot; (*contend)->n++)
+    for (; (*contend)->n <= slot; (*contend)->n++) {
         study_app(*contend, &(*contend)->study[(*contend)->n], &idle);
+        forget_use(*contend, &(*contend)->study[(*contend)->n]);
+    }
+    forget_use(*contend, &(*contend)->study[slot]);
     study_app(*contend, &(*contend)->study[slot], app);
     return 0;
 }
@@ -437,6 +497,37 @@ int contend_set(struct contend **contend, size_t slot, const struct app *app)
 void contend_free(struct contend *contend)
 {
     free(contend);
+}
+
+/* Returns how much a program uses its core, of what the average one does. One more that retires an
+ * instruction per cycle counts among them, so that a single program says little of all. */
+static double use_of(const struct contend *contend, const struct study *study)
+{
+    double one = contend->constants.core_cpi, mean;
+
+    mean = (contend->uses + one) / (double)(contend->users + 1);
+    return mean > 0 ? study->use / mean : 1;
+}
+
+double contend_culprit(const struct contend *contend, size_t i)
+{
+    return fmax(0, 1 + contend->constants.culprit * (use_of(contend, &contend->study[i]) - 1));
+}
+
+double study_sibling(const struct contend *contend, const struct study *study, double siblings)
+{
+    return siblings > 0 ? contend->constants.sibling * use_of(contend, study) * siblings : 0;
+}
+
+double contend_works(const struct contend *contend, size_t i)
+{
+    return works_of(contend, &contend->study[i]);
+}
+
+double contend_clock(const struct contend *contend, size_t i, double busy)
+{
+    return clock_slowdown(&contend->machine.clock, contend_works(contend, i),
+                          contend->study[i].cores, busy);
 }
 
 unsigned contend_assumed(const struct contend *contend, size_t i)

@@ -23,6 +23,9 @@ struct study {
     double gbps;       /* that its cores ask of memory, alone, as lines counts it */
     double queue;      /* by which memory's time grows for it with its load, besides the roof */
     double alone_time; /* that a line takes it alone, of what it takes while memory is idle */
+    double works;      /* part of its time alone in which its core works */
+    double use;        /* part of what a core can do that it has, alone; 0: it is nobody */
+    double cores;
     unsigned assumed;
     struct study_point point[CONTEND_WAYS_MAX + 1];
 };
@@ -40,12 +43,18 @@ struct contend {
     double line_bytes;
     double seen_gbps; /* the most that a memory node gave */
     struct study_ways carry;
+    double uses; /* the sum of study.use, and of how many */
+    size_t users;
     unsigned assumed;
     struct study study[];
 };
 
 /* Finds what the ways of this machine carry, by what is known of it now. */
 struct study_ways ways_of(const struct contend *contend);
+
+/* Returns by what part of its time alone a program takes longer for those on its core's other
+ * hardware threads (contend_apart.siblings). */
+double study_sibling(const struct contend *contend, const struct study *study, double siblings);
 
 /* Returns a line's time for a program alone, of what it takes while memory is idle. */
 double ways_alone(const struct study_ways *ways, const struct study *study);

@@ -2,6 +2,7 @@
 libmodels_la_SOURCES += \
 	models/slowdown/animal.c models/slowdown/animal.h \
 	models/slowdown/app.h \
+	models/slowdown/clock.c models/slowdown/clock.h \
 	models/slowdown/contend.c models/slowdown/contend.h \
 	models/slowdown/contend_share.c models/slowdown/contend_stands.h models/slowdown/contend_way.c \
 	models/slowdown/contend_study.c models/slowdown/contend_study.h \

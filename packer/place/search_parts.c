@@ -144,7 +144,12 @@ static void add_fixed(struct search *search, const struct step *step, size_t own
     search->fixed_press[cache] += search_press(search->scene->packer, step);
     if (step->slot != FORECAST_IDLE && search->fixed < topo->cores)
         search->core[search->fixed++] = (struct forecast_core){
-            step->slot, owner, cache, search->domain[cache], {.small = search->small[cache]}};
+            .slot = step->slot,
+            .owner = owner,
+            .cache = cache,
+            .memory = search->domain[cache],
+            .apart = {.small = search->small[cache]},
+        };
 }
 
 /* Lists the cores of these CPUs; nobody else comes to stand there where they are `held`. */

@@ -3,16 +3,22 @@
  *
  * usage: contend_eval FILE [--domain=CORES] [--dram-gbps=X] [--calibrated] [--clock=GHZ]
  *                     [--llc-bytes=X] [--ways=N] [--each] [--seed=N] [--draws=N]
- *                     [--noise=time|slowdown|points] [--directions] [CONSTANT=VALUE ...]
+ *                     [--noise=time|slowdown|points] [--directions] [--setting=WORD]
+ *                     [CONSTANT=VALUE ...]
  *
  * FILE is a set {"machine":{..},"apps":[app,...],"corun_degradation":[[...]]}, or {"sets":[set,
  * ...]}: row i is what app i suffers beside column j, null where it was not measured; the machine
- * in berthctl's words, or with llc_sets, llc_ways, line and dram_peak_gbps. Prints for each model
+ * in berthctl's words, or with llc_sets, llc_ways, line and dram_peak_gbps. "sibling":true: the
+ * pairs ran on hardware threads of one core. A set that was measured with turbo (or boost), or with
+ * powersave, says so in "clock" or in its "source", or --setting does: what a machine's clock does
+ * then, where its "clock" does not tell. Prints for each model
  * the rank correlation (Spearman) with the truth, the median error and the bias, and the gap: how
  * far above the best pairing the one is that the model chooses, mean over all workloads of 4, 6, 8
  * programs, in points of slowdown per program; then median errors and gaps where half and all of
  * the pairs were observed, with 5 % of noise (of the time, of the slowdown, or 5 points): mean of
- * some draws. A pair is observed in both directions, or each by itself.
+ * some draws, and there the bias is that of the pairs that were not observed. "clock" fits to what
+ * was observed one figure, by how much the clock falls beside another program. A pair is observed
+ * in both directions, or each by itself.
  *
  * Or FILE is a table (csv) of runs of MPI programs with the columns app, ranks, runtime_s, instr,
  * cycles, mem_read_mbs, mem_write_mbs and l3_mbs: n ranks of one memory domain are n copies. The
@@ -69,44 +75,70 @@ static void print_row(const struct eval_set *set, const char *name, const double
     free(truth);
 }
 
-/* Adds what a draw's gaps and median error are to the means of all. */
-static void add_draw(const struct eval_set *set, const double *matrix, double share, double sum[3])
+enum { ERROR, BIAS, GAP_4, GAP_6, MEASURES };
+
+/* Adds what a draw's gaps and median error are to the means of all, and the bias of the pairs that
+ * were not observed. */
+static void add_draw(const struct eval_set *set, const double *matrix, const double *seen,
+                     double share, double sum[MEASURES])
 {
-    size_t n = set->apps.n, count = 0;
-    double *error = calloc(n * n, sizeof(*error));
+    size_t n = set->apps.n, count = 0, others = 0;
+    double *error = calloc(n * n, sizeof(*error)), bias = 0;
 
     for (size_t i = 0; error && i < n * n; i++)
-        if (!isnan(set->truth[i]))
+        if (!isnan(set->truth[i])) {
             error[count++] = 100 * fabs(matrix[i] - set->truth[i]);
-    sum[0] += share * (error ? eval_median(count, error) : NAN);
-    sum[1] += share * eval_gap(set, matrix, 4);
-    sum[2] += share * eval_gap(set, matrix, 6);
+            bias += isnan(seen[i]) ? 100 * (matrix[i] - set->truth[i]) : 0;
+            others += isnan(seen[i]);
+        }
+    sum[ERROR] += share * (error ? eval_median(count, error) : NAN);
+    sum[BIAS] += share * bias / (double)others;
+    sum[GAP_4] += share * eval_gap(set, matrix, 4);
+    sum[GAP_6] += share * eval_gap(set, matrix, 6);
     free(error);
 }
 
-static void print_means(const char *part, const char *name, const double mean[3])
+static void print_means(const char *part, const char *name, const double mean[MEASURES])
 {
-    printf("  %-4s observed: %-11s  %6.1f  %6s  %6.2f  %6.2f  %6s\n", part, name, mean[0], "-",
-           mean[1], mean[2], "-");
+    printf("  %-4s observed: %-11s  %6.1f", part, name, mean[ERROR]);
+    if (isnan(mean[BIAS]))
+        printf("  %6s", "-");
+    else
+        printf("  %+6.1f", mean[BIAS]);
+    printf("  %6.2f  %6.2f  %6s\n", mean[GAP_4], mean[GAP_6], "-");
 }
 
-/* Prints how good a rank-one fit and evidence, with contend's predictions, are where that part of
- * the pairs was observed: means of some draws. */
-static void print_observed(const struct eval_set *set, const double *predicted,
+/* Adds to the predictions what the clock makes, fitted to what was seen. */
+static void fit_clock(size_t n, const double *works, const double *predicted, const double *seen,
+                      double *matrix)
+{
+    double falls = eval_clock_fit(n, works, predicted, seen);
+
+    for (size_t at = 0; at < n * n; at++)
+        matrix[at] = predicted[at] + works[at / n] * falls;
+}
+
+/* Prints how good the clock's part, a rank-one fit and evidence, with contend's predictions, are
+ * where that part of the pairs was observed: means of some draws. works: of each program. */
+static void print_observed(const struct eval_set *set, const double *predicted, const double *works,
                            const struct eval_observing *how, double part, const char *words)
 {
     size_t n = set->apps.n;
     double *seen = calloc(2 * n * n, sizeof(*seen)), *matrix = seen + n * n;
-    double rank_one[3] = {0}, evidence[3] = {0};
+    double clock[MEASURES] = {0}, rank_one[MEASURES] = {0}, evidence[MEASURES] = {0};
+    double share = 1.0 / how->draws;
 
     for (unsigned draw = 0; seen && draw < how->draws; draw++) {
         eval_observe(set, how, part, draw, seen);
+        fit_clock(n, works, predicted, seen, matrix);
+        add_draw(set, matrix, seen, share, clock);
         if (eval_rank_one(n, seen, matrix) == 0)
-            add_draw(set, matrix, 1.0 / how->draws, rank_one);
+            add_draw(set, matrix, seen, share, rank_one);
         if (eval_evidence(set, how->noise, predicted, seen, matrix) == 0)
-            add_draw(set, matrix, 1.0 / how->draws, evidence);
+            add_draw(set, matrix, seen, share, evidence);
     }
     free(seen);
+    print_means(words, "clock", clock);
     print_means(words, "rank one", rank_one);
     print_means(words, "evidence", evidence);
 }
@@ -116,13 +148,15 @@ static int evaluate(struct json_object *object, const struct contend_constants *
 {
     struct berth_error err = {""};
     struct eval_set set;
-    double *matrix;
+    double *matrix, *works;
 
     if (eval_set_read(&set, object, &err) < 0) {
         fprintf(stderr, "contend_eval: %s\n", err.text);
         return -1;
     }
+    eval_clock_set(&set, how->setting);
     matrix = calloc(set.apps.n * set.apps.n, sizeof(*matrix));
+    works = calloc(set.apps.n, sizeof(*works));
     printf("%zu programs\n  %-10s  %6s  %6s  %6s  %6s  %6s  %6s  %6s\n", set.apps.n, "", "rank",
            "+self", "median", "bias", "gap 4", "gap 6", "gap 8");
     if (matrix && eval_contend(&set, constants, matrix) == 0)
@@ -134,10 +168,12 @@ static int evaluate(struct json_object *object, const struct contend_constants *
     print_row(&set, "by lot", NULL, false);
     if (matrix && eval_rank_one(set.apps.n, set.truth, matrix) == 0)
         print_row(&set, "rank one", matrix, true);
-    if (matrix && eval_contend(&set, constants, matrix) == 0) {
-        print_observed(&set, matrix, how, 0.5, "half");
-        print_observed(&set, matrix, how, 1, "all");
+    if (matrix && works && eval_contend(&set, constants, matrix) == 0 &&
+        eval_clock_works(&set, constants, works) == 0) {
+        print_observed(&set, matrix, works, how, 0.5, "half");
+        print_observed(&set, matrix, works, how, 1, "all");
     }
+    free(works);
     free(matrix);
     eval_set_free(&set);
     return 0;
@@ -201,6 +237,9 @@ static int set_constant(struct contend_constants *constants, const char *text)
                     {"spread", &constants->spread},
                     {"port", &constants->port},
                     {"port_gbps", &constants->port_gbps},
+                    {"sibling", &constants->sibling},
+                    {"culprit", &constants->culprit},
+                    {"unclocked", &constants->unclocked},
                     {"copies", &constants->copies}};
 
     for (size_t i = 0; i < sizeof(constant) / sizeof(constant[0]); i++) {
@@ -217,9 +256,12 @@ static int set_constant(struct contend_constants *constants, const char *text)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: contend_eval FILE [--domain=CORES] [--dram-gbps=X] [--calibrated] "
-                    "[--clock=GHZ] [--llc-bytes=X] [--ways=N] [--each] [--seed=N] [--draws=N] "
-                    "[--noise=time|slowdown|points] [--directions] [CONSTANT=VALUE ...]\n");
+    fprintf(stderr,
+            "usage: contend_eval FILE [--domain=CORES] [--dram-gbps=X] [--calibrated] "
+            "[--clock=GHZ] [--llc-bytes=X] [--ways=N] [--each] [--seed=N] [--draws=N] "
+            "[--noise=time|slowdown|points] [--directions] [--setting=%s] "
+            "[CONSTANT=VALUE ...]\n",
+            eval_clock_words());
     return 2;
 }
 
@@ -250,6 +292,7 @@ static int read_options(int argc, char **argv, struct eval_domain *domain,
                                             {"draws", required_argument, NULL, 'n'},
                                             {"noise", required_argument, NULL, 'o'},
                                             {"directions", no_argument, NULL, 'i'},
+                                            {"setting", required_argument, NULL, 't'},
                                             {NULL, 0, NULL, 0}};
     int option;
 
@@ -258,6 +301,10 @@ static int read_options(int argc, char **argv, struct eval_domain *domain,
 
         if (option == 'o' && read_noise(optarg, &how->noise) == 0)
             continue;
+        if (option == 't') {
+            how->setting = optarg;
+            continue;
+        }
         if (option == '?' || !(option == 's' ? value >= 0 : value > 0))
             return -1;
         switch (option) {

@@ -11,10 +11,12 @@
 #include "models/slowdown/contend.h"
 #include "packer/cli/plan/apps.h"
 
-/* Programs of one machine. truth[i * n + j] is what i suffers beside j (NAN: not measured). */
+/* Programs of one machine. truth[i * n + j] is what i suffers beside j (NAN: not measured);
+ * sibling: on hardware threads of one core. */
 struct eval_set {
     struct ctl_apps apps;
     double *truth;
+    bool sibling;
 };
 
 /* Reads a set (contend_eval.c says in which words). 0, or -1 and err. Free with eval_set_free; it
@@ -32,6 +34,26 @@ int eval_pain(const struct eval_set *set, double *matrix);
  * NAN. */
 int eval_rank_one(size_t n, const double *seen, double *matrix);
 
+/* ---- the clock (eval_clock.c) ---- */
+
+/* Gives the machine the clock of the setting in which the set was measured, where the set does not
+ * tell its own: `word` is one of eval_clock_words, or any text in which one stands (NULL: nothing).
+ */
+void eval_clock_set(struct eval_set *set, const char *word);
+
+/* Returns the words, as a usage prints them. */
+const char *eval_clock_words(void);
+
+/* Fills in what a clock would add to each prediction that falls by so little that it does not
+ * matter else, divided by its fall: the part of the time in which a program's core works, [n]. 0,
+ * or -1 without memory. */
+int eval_clock_works(const struct eval_set *set, const struct contend_constants *constants,
+                     double *works);
+
+/* Returns the fall of the clock, beside another program, that explains best what of `seen`
+ * ([n][n]) is not NAN and more than predicted. */
+double eval_clock_fit(size_t n, const double *works, const double *predicted, const double *seen);
+
 /* ---- observing (eval_observed.c) ---- */
 
 /* What has 5 % of noise: the time, the slowdown, or neither: the slowdown has 5 points of it. */
@@ -40,7 +62,8 @@ enum eval_noise { EVAL_NOISE_TIME, EVAL_NOISE_SLOWDOWN, EVAL_NOISE_POINTS };
 struct eval_observing {
     unsigned seed, draws;
     enum eval_noise noise;
-    bool directions; /* i beside j may be observed without j beside i */
+    bool directions;     /* i beside j may be observed without j beside i */
+    const char *setting; /* of the clock; NULL: as the set says */
 };
 
 /* Observes the truth: each pair with the probability `part`; what is not observed is NAN. The same

@@ -72,7 +72,7 @@ static void pair_rest(struct pairings *pairings, unsigned left, double truth, do
         pairings->best = fmin(pairings->best, truth);
         pairings->sum += truth;
         pairings->count++;
-        if (predicted < pairings->least) {
+        if (pairings->matrix && predicted < pairings->least) {
             pairings->least = predicted;
             pairings->chosen = truth;
         }
@@ -101,8 +101,9 @@ static void add_gaps(struct pairings *pairings, size_t filled, size_t next, doub
         pairings->sum = pairings->count = 0;
         pair_rest(pairings, (1u << filled) - 1, 0, 0);
         if (!isnan(pairings->sum)) {
-            *sum += (pairings->matrix ? pairings->chosen : pairings->sum / pairings->count) -
-                    pairings->best;
+            *sum +=
+                (pairings->least < INFINITY ? pairings->chosen : pairings->sum / pairings->count) -
+                pairings->best;
             (*count)++;
         }
         return;

@@ -50,18 +50,32 @@ static int read_truth(struct eval_set *set, struct json_object *rows)
     return 0;
 }
 
+/* Returns the text that tells at which setting of the clock the set was measured: "clock", else its
+ * source; NULL for none. */
+static const char *clock_word(struct json_object *object)
+{
+    struct json_object *text = json_object_object_get(object, "clock");
+
+    if (!text)
+        text = json_object_object_get(object, "source");
+    return json_object_is_type(text, json_type_string) ? json_object_get_string(text) : NULL;
+}
+
 int eval_set_read(struct eval_set *set, struct json_object *object, struct berth_error *err)
 {
     struct json_object *rows = json_object_object_get(object, "corun_degradation");
 
-    *set = (struct eval_set){0};
+    *set = (struct eval_set){
+        .sibling = json_object_get_boolean(json_object_object_get(object, "sibling"))};
     if (json_object_object_get(object, "machine"))
         translate(json_object_object_get(object, "machine"));
     if (ctl_apps_read(&set->apps, object, err) < 0)
         return -1;
     set->truth = calloc(set->apps.n * set->apps.n, sizeof(*set->truth));
-    if (set->truth && read_truth(set, rows) == 0)
+    if (set->truth && read_truth(set, rows) == 0) {
+        eval_clock_set(set, clock_word(object));
         return 0;
+    }
     eval_set_free(set);
     return berth_error_set(err, "bad corun_degradation");
 }
@@ -83,8 +97,13 @@ int eval_contend(const struct eval_set *set, const struct contend_constants *con
     if (!contend)
         return -1;
     for (size_t i = 0; i < apps->n; i++)
-        for (size_t j = 0; j < apps->n; j++)
-            matrix[i * apps->n + j] = contend_pair(contend, i, j).a_given_b;
+        for (size_t j = 0; j < apps->n; j++) {
+            double busy = (double)(apps->app[i].cores + (set->sibling ? 0 : apps->app[j].cores));
+
+            matrix[i * apps->n + j] =
+                (set->sibling ? contend_siblings : contend_pair)(contend, i, j).a_given_b +
+                contend_clock(contend, i, busy);
+        }
     contend_free(contend);
     return 0;
 }

@@ -16,9 +16,10 @@ EXTRA_DIST += tests/bench/pairs.sh
 dist_noinst_SCRIPTS += tests/bench/overhead
 
 # contend beside other models, against measured or simulated slowdowns.
+dist_noinst_SCRIPTS += tests/bench/bubble_set.sh
 noinst_PROGRAMS += tests/bench/contend_eval
 tests_bench_contend_eval_SOURCES = tests/bench/contend_eval.c tests/bench/eval.h \
-	tests/bench/eval_copies.c tests/bench/eval_measures.c tests/bench/eval_observed.c \
+	tests/bench/eval_clock.c tests/bench/eval_copies.c tests/bench/eval_measures.c tests/bench/eval_observed.c \
 	tests/bench/eval_set.c tests/bench/runs.c tests/bench/runs.h
 tests_bench_contend_eval_LDADD = libctl.la $(PACKER_LIBS)
 

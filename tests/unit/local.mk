@@ -217,6 +217,7 @@ unit_programs = \
 	tests/unit/models/placing/test_improve \
 	tests/unit/models/placing/test_isolate \
 	tests/unit/models/slowdown/test_animal \
+	tests/unit/models/slowdown/test_clock \
 	tests/unit/models/slowdown/test_contend \
 	tests/unit/models/slowdown/test_evidence \
 	tests/unit/models/slowdown/test_missrate \

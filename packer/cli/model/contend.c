@@ -2,6 +2,8 @@
 /* contend - the slowdown model as JSON: all pairs of the programs, and the groups that
  * are asked for, corrected by what was observed; and in notes what was not known and so assumed. */
 #include <errno.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,7 @@ struct forecast {
     const struct ctl_apps *apps;
     const struct contend *contend;
     struct evidence *evidence;
+    bool sibling; /* pairs are on hardware threads of one core */
 };
 
 static struct json_object *predict_group(const struct forecast *forecast, struct json_object *names,
@@ -159,7 +162,8 @@ static int check_machine(const struct app_machine *machine, struct berth_error *
 static struct app_pair predict_pair(const struct forecast *forecast, size_t i, size_t j,
                                     double error[2])
 {
-    struct app_pair pair = contend_pair(forecast->contend, i, j);
+    struct app_pair pair =
+        (forecast->sibling ? contend_siblings : contend_pair)(forecast->contend, i, j);
     double slowdown[2] = {pair.a_given_b, pair.b_given_a};
 
     if (!forecast->evidence)
@@ -193,6 +197,32 @@ static struct json_object *predict_pairs(const struct forecast *forecast, struct
     return pairs;
 }
 
+/* ---- the clock ---- */
+
+/* Adds what each program loses by the clock with half and all cores of its package busy, where the
+ * machine's clock is known. No pair and no group has that in it. */
+static void add_clock(struct json_object *output, const struct forecast *forecast)
+{
+    const struct clock_curve *clock = &forecast->apps->machine.clock;
+    struct json_object *list;
+
+    if (!clock_is_known(clock))
+        return;
+    list = json_object_new_array();
+    json_add(output, "clock", list);
+    for (size_t i = 0; i < forecast->apps->n; i++) {
+        struct json_object *app = json_object_new_object();
+
+        json_add(app, "app", json_object_new_string(forecast->apps->name[i]));
+        json_add(app, "half",
+                 json_object_new_double(
+                     contend_clock(forecast->contend, i, fmax(1, (double)(clock->cores / 2)))));
+        json_add(app, "all",
+                 json_object_new_double(contend_clock(forecast->contend, i, (double)clock->cores)));
+        json_append(list, app);
+    }
+}
+
 static struct json_object *predict(const struct forecast *forecast, struct json_object *input,
                                    struct berth_error *err)
 {
@@ -204,6 +234,7 @@ static struct json_object *predict(const struct forecast *forecast, struct json_
         return NULL;
     }
     json_add(output, "pairs", pairs);
+    add_clock(output, forecast);
     add_notes(output, forecast->apps, forecast->contend);
     return output;
 }
@@ -213,10 +244,13 @@ static struct json_object *observe_and_predict(const struct ctl_apps *apps,
                                                const struct contend *contend,
                                                struct json_object *input, struct berth_error *err)
 {
+    static const struct json_field field = {
+        .name = "sibling", .kind = JSON_BOOL, .need = JSON_OPTIONAL, .size = sizeof(bool)};
     struct forecast forecast = {.apps = apps, .contend = contend};
     struct json_object *output = NULL;
 
-    if (ctl_observed_read(&forecast.evidence, apps, contend, input, err) == 0)
+    if (json_get(input, &field, &forecast.sibling, err) == 0 &&
+        ctl_observed_read(&forecast.evidence, apps, contend, input, err) == 0)
         output = predict(&forecast, input, err);
     evidence_free(forecast.evidence);
     return output;

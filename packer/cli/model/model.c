@@ -65,10 +65,19 @@ static const struct model models[] = {
      "their traffic the way to memory. What is unknown is assumed, and said in notes.",
      "{\"apps\":[{\"name\",\"ipc\",\"llc_apki\",\"llc_mpki\",\"mem_gbps\",\"cores\",\"sdp\"}],\n"
      " \"machine\":{\"llc_bytes\",\"llc_ways\",\"line_bytes\",\"dram_gbps\",\"clock_ghz\",\n"
-     "  \"dram_calibrated\":false,\"caches\":1,\"own_prefetchers\":false},\n"
-     " \"groups\":[[\"mcf\",\"lbm\",\"lbm\"]]}; where known also llc_demand_mpki, llc_wb_apki,\n"
-     "mem_read_gbps, mem_write_gbps, sdp_demand, sdp_prefetch",
-     PAIRS "\nand \"groups\":[{\"apps\":[names],\"slowdown\":[fractions]}],\"notes\":[text]"},
+     "  \"dram_calibrated\":false,\"caches\":1,\"own_prefetchers\":false,\n"
+     "  \"clock\":{\"one_ghz\",\"half_ghz\",\"all_ghz\",\"cores\"}},\n"
+     " \"groups\":[[\"mcf\",\"lbm\",\"lbm\"]],\"sibling\":false}; where known also "
+     "llc_demand_mpki,\n"
+     "llc_wb_apki, mem_read_gbps, mem_write_gbps, sdp_demand, sdp_prefetch, and clock_ghz, at "
+     "which\n"
+     "an app was counted. sibling: the pairs are on hardware threads of one core. clock: of a "
+     "package\n"
+     "with one, half and all of its cores busy",
+     PAIRS
+     "\nand \"groups\":[{\"apps\":[names],\"slowdown\":[fractions]}],\n"
+     "\"clock\":[{\"app\",\"half\",\"all\"}] (what each loses by the clock, in no other figure), "
+     "\"notes\":[text]"},
     {"matching", ctl_model_matching,
      "The perfect policy: who should share a cache with whom, so that the sum of what all suffer\n"
      "is least. degradation[i][j]: what i suffers beside j. group: cores of a cache (2 unless\n"

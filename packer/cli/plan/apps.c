@@ -25,6 +25,7 @@ TABLE_COMPLETE(threads_name);
 
 static const struct json_field app_fields[] = {
     FIGURE(app, ipc),
+    FIGURE(app, clock_ghz),
     FIGURE(app, llc_apki),
     FIGURE(app, llc_mpki),
     FIGURE(app, llc_demand_mpki),
@@ -37,6 +38,13 @@ static const struct json_field app_fields[] = {
     COUNT(app, cores, UINT32_MAX),
     JSON_END,
 };
+static const struct json_field clock_fields[] = {
+    FIGURE(clock_curve, one_ghz),
+    FIGURE(clock_curve, half_ghz),
+    FIGURE(clock_curve, all_ghz),
+    COUNT(clock_curve, cores, 4096),
+    JSON_END,
+};
 static const struct json_field machine_fields[] = {
     FIGURE(app_machine, llc_bytes),
     FIGURE(app_machine, dram_gbps),
@@ -46,6 +54,7 @@ static const struct json_field machine_fields[] = {
     COUNT(app_machine, caches, 4096),
     JSON_FIELD(struct app_machine, "own_prefetchers", own_prefetchers, OPTIONAL),
     JSON_FIELD(struct app_machine, "dram_calibrated", dram_calibrated, OPTIONAL),
+    JSON_NESTED(struct app_machine, "clock", clock, OPTIONAL, clock_fields),
     JSON_END,
 };
 

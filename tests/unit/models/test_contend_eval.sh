@@ -4,6 +4,7 @@
 #
 # The pairs of four suffer as in test_figure3: a program on average 20 (ab, cd), 10 (ac, bd) and 15 % (ad, bc). Products of the
 # miss rates are 9 + 10, 45 + 2 and 18 + 5: miss rate takes the first, 10 points above the best; one drawn by lot is 5 above.
+srcdir=${srcdir:-.}
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
 failed=0
@@ -38,6 +39,35 @@ evaluate "$dir/two.json" || bad "status $?"
 evaluate "$dir/one.json" exposed=0 || bad "status $?"
 expect '^ *contend .* 10\.0 +-15\.3 ' # nothing is predicted: the median and the mean of what they suffer
 evaluate "$dir/one.json" nothing=1 && bad 'a constant that is none'
+
+# Siblings: programs that do not meet in the cache lose by the core alone.
+quiet='"apps":[{"name":"a","ipc":1,"mem_gbps":0},{"name":"b","ipc":1,"mem_gbps":0}]'
+machine='"machine":{"llc_bytes":1048576,"llc_ways":16,"dram_gbps":20,"clock_ghz":2}'
+printf '{"sibling":true,%s,%s,"corun_degradation":[[0.38,0.38],[0.38,0.38]]}' "$quiet" "$machine" >"$dir/siblings.json"
+evaluate "$dir/siblings.json" || bad "status $?"
+expect '^ *contend .* 0\.0 +[-+]0\.0 '
+evaluate "$dir/siblings.json" sibling=0.48 || bad "status $?"
+expect '^ *contend .* 10\.0 +\+10\.0 '
+
+# The clock: with turbo programs lose by it as much as they work; what is fitted is that.
+printf '{"source":"x, boost",%s,%s,"corun_degradation":[[0.031,0.031],[0.031,0.031]]}' "$quiet" "$machine" >"$dir/turbo.json"
+evaluate "$dir/turbo.json" || bad "status $?"
+expect '^ *contend .* 0\.0 +[-+]0\.0 '
+sed 's/, boost//' "$dir/turbo.json" >"$dir/fixed.json"
+evaluate "$dir/fixed.json" || bad "status $?"
+expect '^ *contend .* 3\.1 +-3\.1 '
+expect '^ *all +observed: clock '
+evaluate --setting=turbo "$dir/fixed.json" || bad "status $?"
+expect '^ *contend .* 0\.0 +[-+]0\.0 '
+
+# A folder of results of Bubble-Up is a set.
+mkdir "$dir/powersave"
+printf 'a 4\nb 60\n' >"$dir/powersave/contentiousness_scores.csv"
+printf 'name1 name2 expected1 expected2 actual1 actual2\na b 1 1 0.8 0.5\n' >"$dir/powersave/validated.csv"
+"$srcdir"/tests/bench/bubble_set.sh "$dir/powersave" >"$dir/bubble.json" || bad 'bubble_set.sh'
+grep -q '"clock":"powersave"' "$dir/bubble.json" || bad 'no clock'
+[ "$(tail -n 2 "$dir/bubble.json" | tr -d '\n')" = '"corun_degradation":[[null,0.25],[1,null]]}' ] || bad 'other slowdowns'
+evaluate "$dir/bubble.json" || bad "status $?"
 
 # Copies: p does nothing in memory, and its three ranks take 30 % longer; half of that is waiting for each other.
 cat >"$dir/runs.csv" <<'CSV'

@@ -133,6 +133,26 @@ static void nothing_observed_is_no_error(void **state)
     json_object_put(output);
 }
 
+/* Siblings lose more than neighbours on a cache; what the clock costs is beside the pairs. */
+static void siblings_and_the_clock(void **state)
+{
+    struct json_object *neighbours = answer("{" FOUR "}"),
+                       *siblings = answer("{" FOUR ",\"sibling\":true}"),
+                       *turbo = answer("{\"apps\":[{\"name\":\"p\",\"ipc\":2}],\"machine\":{"
+                                       "\"clock\":{\"one_ghz\":4,\"all_ghz\":3,\"cores\":7}}}");
+
+    (void)state;
+    assert_true(number(element(siblings, "pairs", 1), "a_given_b") >
+                number(element(neighbours, "pairs", 1), "a_given_b") + 0.1);
+    assert_null(json_object_object_get(neighbours, "clock"));
+    assert_true(fabs(number(element(turbo, "clock", 0), "all") - 1.0 / 3) < 1e-9);
+    assert_true(fabs(number(element(turbo, "clock", 0), "half") - (4 / (4 - 1.0 / 3) - 1)) < 1e-9);
+    assert_true(number(element(turbo, "pairs", 0), "score") == 0);
+    json_object_put(neighbours);
+    json_object_put(siblings);
+    json_object_put(turbo);
+}
+
 static void notes_say_what_is_assumed(void **state)
 {
     struct json_object *output = answer("{\"apps\":[{\"name\":\"p\"},{\"name\":\"q\",\"ipc\":1," SDP
@@ -199,6 +219,7 @@ int main(void)
         cmocka_unit_test(pairs_and_groups),
         cmocka_unit_test(observed_corrects_pairs_and_groups),
         cmocka_unit_test(nothing_observed_is_no_error),
+        cmocka_unit_test(siblings_and_the_clock),
         cmocka_unit_test(notes_say_what_is_assumed),
         cmocka_unit_test(errors_name_the_field),
     };

@@ -25,13 +25,15 @@ static struct json_object *parse(const char *text)
 static void test_all_fields(void **state)
 {
     struct json_object *input = parse(
-        "{\"apps\":[{\"name\":\"a\"},{\"name\":\"b/\\u00e9\",\"ipc\":1.5,\"llc_apki\":26,"
+        "{\"apps\":[{\"name\":\"a\"},{\"name\":\"b/"
+        "\\u00e9\",\"ipc\":1.5,\"clock_ghz\":2,\"llc_apki\":26,"
         "\"llc_mpki\":0,\"llc_demand_mpki\":1e12,\"llc_wb_apki\":3,\"mem_gbps\":4.5,"
         "\"mem_read_gbps\":5,\"mem_write_gbps\":6,\"cores\":7,\"colour\":\"red\",\"x\":-1,"
         "\"sdp\":{\"hits\":[1,2.5,0],\"misses\":9},\"sdp_demand\":{\"hits\":[8],\"misses\":0},"
         "\"sdp_prefetch\":{\"hits\":[0,0],\"misses\":1},\"sdp_writeback\":{\"hits\":[4,3],"
         "\"misses\":2}}],\"machine\":{\"llc_bytes\":1048576,\"llc_ways\":16,\"line_bytes\":64,"
-        "\"dram_gbps\":19.2,\"clock_ghz\":4,\"own_prefetchers\":true}}");
+        "\"dram_gbps\":19.2,\"clock_ghz\":4,\"own_prefetchers\":true,"
+        "\"clock\":{\"one_ghz\":5,\"half_ghz\":4.5,\"all_ghz\":4,\"cores\":8}}}");
     struct ctl_apps apps;
     const struct app *b;
 
@@ -41,7 +43,7 @@ static void test_all_fields(void **state)
     assert_int_equal(apps.n, 2);
     assert_string_equal(apps.name[0], "a");
     assert_string_equal(apps.name[1], "b/\303\251");
-    assert_true(b->ipc == 1.5 && b->llc_apki == 26 && b->llc_mpki == 0);
+    assert_true(b->ipc == 1.5 && b->llc_apki == 26 && b->llc_mpki == 0 && b->clock_ghz == 2);
     assert_true(b->llc_demand_mpki == 1e12 && b->llc_wb_apki == 3 && b->mem_gbps == 4.5);
     assert_true(b->mem_read_gbps == 5 && b->mem_write_gbps == 6 && b->cores == 7);
     assert_true(b->sdp.ways == 3 && b->sdp.misses == 9 && b->sdp.hits[0] == 1);
@@ -52,6 +54,8 @@ static void test_all_fields(void **state)
     assert_true(apps.machine.llc_bytes == 1048576 && apps.machine.llc_ways == 16);
     assert_true(apps.machine.line_bytes == 64 && apps.machine.dram_gbps == 19.2);
     assert_true(apps.machine.clock_ghz == 4 && apps.machine.own_prefetchers);
+    assert_true(apps.machine.clock.one_ghz == 5 && apps.machine.clock.half_ghz == 4.5);
+    assert_true(apps.machine.clock.all_ghz == 4 && apps.machine.clock.cores == 8);
     assert_int_equal(ctl_apps_index(&apps, "a"), 0);
     assert_int_equal(ctl_apps_index(&apps, "b/\303\251"), 1);
     assert_int_equal(ctl_apps_index(&apps, "c"), -1);
@@ -171,12 +175,14 @@ static const struct {
     {"\"name\":\"b\",\"sdp\":{\"hits\":7}", "sdp.hits: array expected, not int"},
     {"\"name\":\"b\",\"sdp\":{\"hits\":[],\"misses\":1}", "sdp.hits: 1 to 64 ways expected, not 0"},
     {"\"name\":\"b\",\"sdp\":{\"hits\":[1]}", "sdp.misses: missing"},
-    {"\"name\":\"b\",\"sdp\":{\"hits\":[1],\"misses\":-1}", "sdp.misses: -1: between 0 and 1e+12 expected"},
-    {"\"name\":\"b\",\"sdp\":{\"hits\":[1,-2],\"misses\":1}", "sdp.hits[1]: -2: between 0 and 1e+12 expected"},
+    {"\"name\":\"b\",\"sdp\":{\"hits\":[1],\"misses\":-1}",
+     "sdp.misses: -1: between 0 and 1e+12 expected"},
+    {"\"name\":\"b\",\"sdp\":{\"hits\":[1,-2],\"misses\":1}",
+     "sdp.hits[1]: -2: between 0 and 1e+12 expected"},
     {"\"name\":\"b\",\"sdp\":{\"hits\":[NaN],\"misses\":1}", "sdp.hits[0]: not a finite number"},
-    {"\"name\":\"b\",\"sdp\":{\"hits\":[2e12],\"misses\":1}", "sdp.hits[0]: 2e+12: between 0 and 1e+12 expected"},
-    {"\"name\":\"b\",\"sdp\":{\"hits\":[1,null],\"misses\":1}",
-     "sdp.hits[1]: missing"},
+    {"\"name\":\"b\",\"sdp\":{\"hits\":[2e12],\"misses\":1}",
+     "sdp.hits[0]: 2e+12: between 0 and 1e+12 expected"},
+    {"\"name\":\"b\",\"sdp\":{\"hits\":[1,null],\"misses\":1}", "sdp.hits[1]: missing"},
     {"\"name\":\"b\",\"sdp_demand\":{\"hits\":[1],\"misses\":1e13}",
      "sdp_demand.misses: 1e+13: between 0 and 1e+12 expected"},
 };
@@ -203,9 +209,9 @@ static void test_wrong_machine(void **state)
     refuse(MACHINE("\"llc_ways\":0"), "machine.llc_ways: 0: between 1 and 64 expected");
     refuse(MACHINE("\"llc_ways\":65"), "machine.llc_ways: 65: between 1 and 64 expected");
     refuse(MACHINE("\"line_bytes\":0"), "machine.line_bytes: 0: between 1 and 65536 expected");
-    refuse(MACHINE("\"line_bytes\":65537"), "machine.line_bytes: 65537: between 1 and 65536 expected");
-    refuse(MACHINE("\"own_prefetchers\":1"),
-           "machine.own_prefetchers: boolean expected, not int");
+    refuse(MACHINE("\"line_bytes\":65537"),
+           "machine.line_bytes: 65537: between 1 and 65536 expected");
+    refuse(MACHINE("\"own_prefetchers\":1"), "machine.own_prefetchers: boolean expected, not int");
 #undef MACHINE
 }
 

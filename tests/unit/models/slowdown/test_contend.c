@@ -434,7 +434,7 @@ static void one_cache_is_a_group(void **state)
 
         for (size_t i = 0; i < n; i++) {
             member[i] = next_random(&seed) % SOME;
-            stand[i] = (struct contend_stand){member[i], 7, 3, {0, 0}};
+            stand[i] = (struct contend_stand){member[i], 7, 3, {0}};
         }
         assert_int_equal(contend_group(contend, n, member, slowdown), 0);
         assert_int_equal(contend_node(contend, n, stand, again), 0);
@@ -457,17 +457,18 @@ static void caches_of_a_memory_node_share_it(void **state)
     contend = study(KINDS, kinds, &machine, NULL);
     assert_int_equal(
         contend_node(contend, 2,
-                     (struct contend_stand[]){{STREAM, 0, 0, {0, 0}}, {STREAM, 1, 0, {0, 0}}},
+                     (struct contend_stand[]){{STREAM, 0, 0, {0}}, {STREAM, 1, 0, {0}}},
                      apart),
         0);
     assert_int_equal(
         contend_node(contend, 2,
-                     (struct contend_stand[]){{STREAM, 0, 0, {0, 0}}, {STREAM, 0, 0, {0, 0}}},
+                     (struct contend_stand[]){{STREAM, 0, 0, {0}}, {STREAM, 0, 0, {0}}},
                      together),
         0);
     assert_int_equal(
         contend_node(contend, 2,
-                     (struct contend_stand[]){{STREAM, 0, 0, {0, 0}}, {STREAM, 1, 1, {0, 0}}}, far),
+                     (struct contend_stand[]){{STREAM, 0, 0, {0}}, {STREAM, 1, 1, {0}}},
+                     far),
         0);
     for (size_t i = 0; i < 2; i++) {
         assert_true(apart[i] > 0.05);
@@ -506,11 +507,11 @@ static double work_of(double dram_gbps, bool calibrated, const struct contend_st
 static void devils_go_to_different_memory_nodes(void **state)
 {
     static const struct contend_stand one_node[4] = {
-        {0, 0, 0, {0, 0}}, {0, 1, 0, {0, 0}}, {1, 2, 1, {0, 0}}, {1, 3, 1, {0, 0}}};
+        {0, 0, 0, {0}}, {0, 1, 0, {0}}, {1, 2, 1, {0}}, {1, 3, 1, {0}}};
     static const struct contend_stand two_nodes[4] = {
-        {0, 0, 0, {0, 0}}, {1, 1, 0, {0, 0}}, {0, 2, 1, {0, 0}}, {1, 3, 1, {0, 0}}};
+        {0, 0, 0, {0}}, {1, 1, 0, {0}}, {0, 2, 1, {0}}, {1, 3, 1, {0}}};
     static const struct contend_stand one_cache[4] = {
-        {0, 0, 0, {0, 0}}, {0, 0, 0, {0, 0}}, {1, 2, 1, {0, 0}}, {1, 3, 1, {0, 0}}};
+        {0, 0, 0, {0}}, {0, 0, 0, {0}}, {1, 2, 1, {0}}, {1, 3, 1, {0}}};
 
     (void)state;
     assert_true(work_of(11, true, two_nodes) > work_of(11, true, one_node) + 0.1);
@@ -522,9 +523,9 @@ static void devils_go_to_different_memory_nodes(void **state)
 static void devils_part_without_calibration(void **state)
 {
     static const struct contend_stand together[4] = {
-        {0, 0, 0, {0, 0}}, {0, 0, 0, {0, 0}}, {1, 1, 1, {0, 0}}, {1, 1, 1, {0, 0}}};
+        {0, 0, 0, {0}}, {0, 0, 0, {0}}, {1, 1, 1, {0}}, {1, 1, 1, {0}}};
     static const struct contend_stand apart[4] = {
-        {0, 0, 0, {0, 0}}, {1, 0, 0, {0, 0}}, {0, 1, 1, {0, 0}}, {1, 1, 1, {0, 0}}};
+        {0, 0, 0, {0}}, {1, 0, 0, {0}}, {0, 1, 1, {0}}, {1, 1, 1, {0}}};
 
     (void)state;
     assert_true(work_of(NAN, false, apart) > work_of(NAN, false, together) + 0.05);
@@ -535,8 +536,8 @@ static void devils_part_without_calibration(void **state)
  * devils are in each other's way there. A port that was measured counts as it was. */
 static void devils_fill_a_port(void **state)
 {
-    static const struct contend_stand two_caches[2] = {{0, 0, 0, {0, 0}}, {0, 1, 0, {0, 0}}};
-    static const struct contend_stand one_cache[2] = {{0, 0, 0, {0, 0}}, {0, 0, 0, {0, 0}}};
+    static const struct contend_stand two_caches[2] = {{0, 0, 0, {0}}, {0, 1, 0, {0}}};
+    static const struct contend_stand one_cache[2] = {{0, 0, 0, {0}}, {0, 0, 0, {0}}};
     static const struct {
         size_t caches;
         double dram_gbps, port_gbps;
@@ -571,8 +572,10 @@ static void devils_fill_a_port(void **state)
  * or for less than one, leave it less of the cache, or more. */
 static void what_threads_have_of_each_other(void **state)
 {
-    static const struct contend_apart apart[] = {{0, 0}, {0.5, 0}, {1, 0}, {0, 1}, {0, -0.5}};
-    static const struct contend_apart wrong[] = {{-0.1, 0}, {1.1, 0}, {NAN, 0}, {0, -1}, {0, NAN}};
+    static const struct contend_apart apart[] = {
+        {0}, {.lost = 0.5}, {.lost = 1}, {.crowd = 1}, {.crowd = -0.5}};
+    static const struct contend_apart wrong[] = {
+        {.lost = -0.1}, {.lost = NAN}, {.crowd = -1}, {.siblings = -1}, {.siblings = INFINITY}};
     struct contend *contend = study(KINDS, kinds, &quiet, NULL);
     double slowdown[5][2], node[2];
 
@@ -629,10 +632,12 @@ static void caches_may_be_smaller(void **state)
 
 static void a_cache_beside_others_is_a_part_of_the_node(void **state)
 {
-    static const struct contend_stand stand[] = {
-        {EVEN, 0, 0, {0, 0}}, {STREAM, 0, 0, {0, 0}}, {STREAM, 1, 0, {0, 0}}, {EVEN, 1, 0, {0, 0}}};
+    static const struct contend_stand stand[] = {{EVEN, 0, 0, {0}},
+                                                 {STREAM, 0, 0, {0}},
+                                                 {STREAM, 1, 0, {0}},
+                                                 {EVEN, 1, 0, {0}}};
     struct app_machine machine = quiet;
-    double node[4], here[2], there[2], gbps[2] = {0, 0};
+    double node[4], here[2], there[2], gbps[2] = {0};
     struct contend *contend;
 
     (void)state;
@@ -652,6 +657,132 @@ static void a_cache_beside_others_is_a_part_of_the_node(void **state)
     }
     assert_int_equal(contend_cache(contend, -1, 1, (size_t[]){EVEN}, NULL, here, NULL), -1);
     contend_free(contend);
+}
+
+/* ---- hardware threads ---- */
+
+enum { SIBLINGS = 4 };
+
+/* Programs that do not use the cache: what they lose is for the other hardware thread alone. */
+static struct contend *study_siblings(const double ipc[SIBLINGS], const struct app_machine *machine)
+{
+    struct app app[SIBLINGS];
+
+    for (size_t i = 0; i < SIBLINGS; i++) {
+        app[i] = kinds[IDLE];
+        app[i].ipc = ipc[i];
+    }
+    return study(SIBLINGS, app, machine, NULL);
+}
+
+/* The mean over all pairs is the constant, however wide the core is; who retires more suffers more,
+ * and presses a little more. */
+static void siblings_lose_what_they_use(void **state)
+{
+    static const double ipc[2][SIBLINGS] = {{0.2, 0.8, 1.2, 1.8}, {0.3, 1.2, 1.8, 2.6}};
+
+    (void)state;
+    for (size_t wide = 0; wide < 2; wide++) {
+        struct contend *contend = study_siblings(ipc[wide], &quiet);
+        double mean = 0, before = -1;
+
+        for (size_t i = 0; i < SIBLINGS; i++) {
+            double suffers = 0, presses = 0;
+
+            for (size_t j = 0; j < SIBLINGS; j++) {
+                suffers += contend_siblings(contend, i, j).a_given_b / SIBLINGS;
+                presses += contend_siblings(contend, j, i).a_given_b / SIBLINGS;
+                assert_true(contend_pair(contend, i, j).score == 0);
+            }
+            mean += suffers / SIBLINGS;
+            assert_true(suffers > before);
+            assert_true(fabs(presses - contend_constants.sibling) < 0.15);
+            before = suffers;
+        }
+        assert_near(mean, contend_constants.sibling, 0.04);
+        contend_free(contend);
+    }
+}
+
+/* Two that compute are to be parted before two that wait for memory. */
+static void who_waits_minds_a_sibling_less(void **state)
+{
+    struct app app[2] = {kinds[IDLE], kinds[STREAM]};
+    struct contend *contend;
+
+    (void)state;
+    app[1].ipc = 0.3;
+    contend = study(2, app, &quiet, NULL);
+    assert_true(contend_siblings(contend, 0, 0).score > contend_siblings(contend, 0, 1).score);
+    assert_true(contend_siblings(contend, 0, 1).score > contend_siblings(contend, 1, 1).score);
+    contend_free(contend);
+}
+
+/* A core that nobody counted instructions of is used by what does not wait, the less the more
+ * traffic it has. */
+static void traffic_stands_in_for_instructions(void **state)
+{
+    struct app_machine machine = quiet;
+    struct app app[2] = {{APP_UNKNOWN, .mem_gbps = 0.1}, {APP_UNKNOWN, .mem_gbps = 4}};
+    struct contend *contend;
+
+    (void)state;
+    machine.clock_ghz = 3;
+    contend = study(2, app, &machine, NULL);
+    assert_true(contend_siblings(contend, 0, 0).a_given_b >
+                contend_siblings(contend, 1, 0).a_given_b + 0.1);
+    contend_free(contend);
+}
+
+/* ---- the clock ---- */
+
+/* A program loses by the clock what its core works; neighbours' pressure is told without it. */
+static void the_clock_is_told_apart(void **state)
+{
+    struct app_machine machine = quiet;
+    struct app app[2] = {{APP_UNKNOWN, .ipc = 2}, {APP_UNKNOWN, .ipc = 0.3, .llc_mpki = 20}};
+    struct app_pair without;
+    struct contend *contend;
+
+    (void)state;
+    machine.clock_ghz = 3;
+    contend = study(2, app, &machine, NULL);
+    without = contend_pair(contend, 0, 1);
+    assert_true(contend_clock(contend, 0, 8) == 0);
+    contend_free(contend);
+    machine.clock = (struct clock_curve){4, 3.5, 3, 8};
+    contend = study(2, app, &machine, NULL);
+    assert_true(contend_pair(contend, 0, 1).score == without.score);
+    assert_near(contend_clock(contend, 0, 8), 1.0 / 3, 1e-9);
+    assert_near(contend_clock(contend, 0, 4), 4 / 3.5 - 1, 1e-9);
+    assert_true(contend_clock(contend, 0, 1) == 0);
+    assert_true(contend_clock(contend, 1, 8) < 0.3 && contend_clock(contend, 1, 8) > 0.1);
+    contend_free(contend);
+}
+
+/* What was counted at a lower clock asks for more at a higher one, and of a memory that is none the
+ * faster. */
+static void faster_cores_press_harder(void **state)
+{
+    struct app_machine machine = quiet;
+    struct app app = {APP_UNKNOWN, .ipc = 1, .llc_mpki = 10, .mem_gbps = 4};
+    double before = 0;
+
+    (void)state;
+    machine.dram_gbps = 10;
+    machine.clock_ghz = 2;
+    for (double counted = 4; counted >= 1; counted /= 2) {
+        struct contend *contend;
+        double now;
+
+        machine.clock = (struct clock_curve){4, 4, 4, 8};
+        app.clock_ghz = counted;
+        contend = study(1, &app, &machine, NULL);
+        now = contend_pair(contend, 0, 0).a_given_b;
+        assert_true(now > before);
+        before = now;
+        contend_free(contend);
+    }
 }
 
 /* ---- one program at a time ---- */
@@ -842,13 +973,13 @@ static void rejects_what_makes_no_sense(void **state)
     for (size_t i = 0; i < sizeof(machine) / sizeof(machine[0]); i++)
         rejects(1, kinds, &machine[i]);
     assert_int_equal(
-        contend_node(contend, 1, &(struct contend_stand){KINDS, 0, 0, {0, 0}}, slowdown), -1);
+        contend_node(contend, 1, &(struct contend_stand){KINDS, 0, 0, {0}}, slowdown), -1);
     assert_int_equal(contend_node(contend, 1,
-                                  &(struct contend_stand){0, CONTEND_PLACES_MAX, 0, {0, 0}},
+                                  &(struct contend_stand){0, CONTEND_PLACES_MAX, 0, {0}},
                                   slowdown),
                      -1);
     assert_int_equal(contend_node(contend, 1,
-                                  &(struct contend_stand){0, 0, CONTEND_PLACES_MAX, {0, 0}},
+                                  &(struct contend_stand){0, 0, CONTEND_PLACES_MAX, {0}},
                                   slowdown),
                      -1);
     assert_int_equal(contend_group(contend, 1, member, slowdown), -1);
@@ -875,11 +1006,12 @@ static void absurd_figures_give_numbers(void **state)
         struct contend *contend;
 
         machine.own_prefetchers = next_random(&seed) % 2;
+        machine.clock = (struct clock_curve){1e-3, 0, 1e12, next_random(&seed) % 2 * 8};
         for (size_t i = 0; i < 2; i++) {
             double *field = &app[i].ipc;
 
             app[i] = (struct app){.cores = next_random(&seed) % 2 ? 1 : UINT32_MAX};
-            for (size_t j = 0; j < 8; j++) /* ipc .. mem_write_gbps */
+            for (size_t j = 0; j < 9; j++) /* ipc .. mem_write_gbps */
                 field[j] = figure[next_random(&seed) % 6];
             for (size_t j = 0; j < 4; j++)
                 hits[i][j] = figure[next_random(&seed) % 5];
@@ -919,6 +1051,11 @@ int main(void)
         cmocka_unit_test(caches_may_be_smaller),
         cmocka_unit_test(a_cache_beside_others_is_a_part_of_the_node),
         cmocka_unit_test(what_threads_have_of_each_other),
+        cmocka_unit_test(siblings_lose_what_they_use),
+        cmocka_unit_test(who_waits_minds_a_sibling_less),
+        cmocka_unit_test(traffic_stands_in_for_instructions),
+        cmocka_unit_test(the_clock_is_told_apart),
+        cmocka_unit_test(faster_cores_press_harder),
         cmocka_unit_test(programs_come_one_by_one),
         cmocka_unit_test(says_what_it_assumes),
         cmocka_unit_test(accesses_stand_in_for_a_profile),
