@@ -29,6 +29,11 @@ double clock_at(const struct clock_curve *curve, double busy)
     return line_at(busy, half, curve->half_ghz, cores, curve->all_ghz);
 }
 
+double clock_works(double waits)
+{
+    return 1 - CLOCK_UNCLOCKED * fmin(fmax(waits, 0), 1);
+}
+
 double clock_slowdown(const struct clock_curve *curve, double works, double alone, double busy)
 {
     if (!clock_is_known(curve))

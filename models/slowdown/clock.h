@@ -14,6 +14,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Part of its waiting for memory by which a program's time does not go with the clock: of lbm, 0.52
+ * (berth-models(7), CONTEND). */
+#define CLOCK_UNCLOCKED 0.55
+
 /* The clock of a package with one, half and all of its cores busy. Not known: NAN or 0, and no
  * cores. */
 struct clock_curve {
@@ -27,6 +31,10 @@ bool clock_is_known(const struct clock_curve *curve);
 /* Returns the clock with that many busy cores in the package, GHz: between the points that were
  * measured a straight line, outside of them the nearest one; NAN where the curve is not known. */
 double clock_at(const struct clock_curve *curve, double busy);
+
+/* Returns the part of its time that goes with the clock, of a program that waits for memory in that
+ * part of it (0 to 1). */
+double clock_works(double waits);
 
 /* Returns by what fraction of its time alone a program takes longer because `busy` cores of its
  * package are busy and not `alone` of them, where its core works for that part (0 to 1) of its time

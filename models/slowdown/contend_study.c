@@ -32,9 +32,9 @@ const struct contend_constants contend_constants = {
     .written = 0.25,
     .spread = 0.22,
     .copies = 0.8,
-    .sibling = 0.38,
+    .sibling = 0.42,
     .culprit = 0.25,
-    .unclocked = 0.55,
+    .unclocked = CLOCK_UNCLOCKED,
 };
 
 /* ---- what is known of a program ---- */

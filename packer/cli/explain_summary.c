@@ -226,20 +226,29 @@ static void say_difference(FILE *out, double here, double home, bool would)
 }
 
 /* Says by how much slower than alone it is, as far as that is known. */
-static void say_slowdowns(FILE *out, double here, double home, double measured)
+static void say_slowdowns(FILE *out, double here, double home, double measured, double clock)
 {
-    const double value[] = {here, home, measured};
-    static const char *const what[] = {"predicted ", "as Slurm put it ", "measured "};
+    const double value[] = {here, home, measured, clock};
+    static const char *const what[] = {"predicted ", "as Slurm put it ", "measured ",
+                                       "of that by the clock "};
     const char *before = " (slower than alone: ";
     char percent[32];
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         if (isnan(value[i]))
             continue;
         fprintf(out, "%s%s%s", before, what[i], screen_percent(value[i], percent));
         before = ", ";
     }
     fputs(*before == ',' ? ")" : "", out);
+}
+
+/* Returns what of the measured slowdown the clock makes; NAN where that is next to nothing. */
+static double clock_of(struct json_object *slowdown)
+{
+    double clock = ctl_number(slowdown, "clock");
+
+    return fabs(clock) < SAME ? NAN : clock;
 }
 
 void explain_gain(FILE *out, struct json_object *step)
@@ -261,6 +270,7 @@ void explain_gain(FILE *out, struct json_object *step)
         fputs("not known: too little is known of the node's programs", out);
     else
         say_difference(out, here, home, would);
-    say_slowdowns(out, off ? NAN : here, home, ctl_number(slowdown, "measured"));
+    say_slowdowns(out, off ? NAN : here, home, ctl_number(slowdown, "measured"),
+                  clock_of(slowdown));
     ctl_say(out, ctl_object(step, "bill"), "[; {energy_j:1} J][, {power_w:1} W]");
 }

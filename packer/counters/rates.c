@@ -47,6 +47,7 @@ const struct rate_info TABLE(rate_info, RATES) = {
                             COUNTER_READS_REMOTE, COUNTER_INSTRUCTIONS, 1, 1e6},
     ROW(RATE_CORE_SPEED) = {"core_instructions_s", "instructions per CPU second",
                             COUNTER_INSTRUCTIONS, COUNTER_CPU_NS, 1, 1e9},
+    ROW(RATE_CLOCK) = {"clock_ghz", "GHz", COUNTER_CYCLES, COUNTER_CPU_NS, 1, 1},
     ROW(RATE_OCCUPANCY) = {"occupancy_bytes", "bytes of cache held", COUNTER_OCCUPANCY_BYTES,
                            PER_WINDOW, 1, 1},
     ROW(RATE_RSS) = {"rss_bytes", "bytes resident", COUNTER_RSS_BYTES, PER_WINDOW, 1, 1},

@@ -31,6 +31,7 @@ enum rate_id {
     RATE_STALLS_PMI,
     RATE_REMOTE_PMI, /* lines read from another node's memory */
     RATE_CORE_SPEED, /* instructions per CPU second */
+    RATE_CLOCK,      /* cycles per ns of CPU time: GHz */
     RATE_OCCUPANCY,  /* bytes of cache held, mean of the windows' ends */
     RATE_RSS,        /* bytes resident, likewise */
     RATE_THREADS,    /* threads, likewise */

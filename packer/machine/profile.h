@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "models/numa/numem.h"
+#include "models/slowdown/clock.h"
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
 #include "packer/machine/adapt.h"
@@ -64,6 +65,7 @@ struct machine_profile {
     struct machine_route *route;         /* [nodes * nodes] */
     struct machine_dram dram;            /* of each node */
     struct machine_adapt adapt;          /* what programs that share cores gain and lose */
+    struct clock_curve clock;            /* of a package, by its busy cores */
 };
 
 /* Makes a profile of that many nodes (at most MACHINE_NODES_MAX) with cores[i] cores (at most

@@ -23,6 +23,18 @@
         JSON_AT(struct machine_node, key, member, OPTIONAL), NUMBER, .max = (most)                 \
     }
 
+#define GHZ(member)                                                                                \
+    {                                                                                              \
+        JSON_AT(struct clock_curve, #member, member, OPTIONAL), NUMBER, .max = FIGURE_MAX          \
+    }
+static const struct json_field clock_fields[] = {
+    GHZ(one_ghz), GHZ(half_ghz),
+    GHZ(all_ghz), JSON_RANGE(struct clock_curve, "cores", cores, REQUIRED, 1, MACHINE_CORES_MAX),
+    JSON_END,
+};
+static const struct json_field clock_field =
+    JSON_NESTED(struct machine_profile, "clock", clock, OPTIONAL, clock_fields);
+
 static const struct json_field head_fields[] = {
     HEAD(source), HEAD(host),
     HEAD(cpu),    HEAD(date),
@@ -213,6 +225,7 @@ struct machine_profile *machine_profile_parse(struct json_object *object, struct
         read_nodes(nodes, profile, err) == 0 &&
         read_figures(object, pair_figures, profile, profile->nodes, profile->nodes, err) == 0 &&
         read_routes(object, profile, err) == 0 &&
+        json_get(object, &clock_field, &profile->clock, err) == 0 &&
         machine_adapt_read(object, "adapt", &profile->adapt, err) == 0)
         return profile;
     machine_profile_free(profile);
@@ -279,6 +292,12 @@ struct json_object *machine_profile_json(const struct machine_profile *profile)
     json_add(object, "nodes", nodes);
     add_figures(object, pair_figures, profile, profile->nodes, profile->nodes);
     json_add(object, "route", new_routes(profile));
+    if (clock_is_known(&profile->clock)) {
+        struct json_object *clock = json_object_new_object();
+
+        json_write(clock, clock_fields, &profile->clock);
+        json_add(object, "clock", clock);
+    }
     if (profile->adapt.known)
         json_add(object, "adapt", machine_adapt_json(&profile->adapt));
     return object;

@@ -39,6 +39,7 @@ static void take_known(struct step_profile *known, const struct profile *best,
     known->ipc = best->co_run ? NAN : 1e6 / best->cycles;
     if (!isnan(known->core_gbps))
         known->instructions_per_s = best->instructions_per_s;
+    known->clock_ghz = profile_clock_ghz(best);
     snprintf(known->source, sizeof(known->source), "%s", best->source);
     if (best->llc_ways) {
         take_distances(known, best);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/slowdown/clock.h"
 #include "packer/observe/beside.h"
 #include "packer/observe/measured.h"
 #include "packer/observe/spell.h"
@@ -30,6 +31,7 @@ struct step_spells {
     uint64_t standing; /* of the last window (beside_standing) */
     unsigned since;    /* windows that it has been so */
     struct spell before, now;
+    bool clocked;             /* their speeds are at 1 GHz */
     struct measured measured; /* that is not in the store yet */
 };
 
@@ -165,19 +167,32 @@ static bool is_clear(const struct step *step, const struct program *program)
     return error <= CLEAR;
 }
 
+/* Returns the logarithm of the speed in a window at a clock of 1 GHz: what the clock makes is no
+ * neighbour's doing. At the clock that it had where nobody counted cycles. */
+static double log_speed(const struct last_window *window)
+{
+    double speed = log(window->y[SOLO_SPEED] / window->x[SOLO_SPEED]);
+    double waits = isnan(window->stalled) ? 0 : window->stalled;
+
+    return window->clock_ghz > 0 ? speed - clock_works(waits) * log(window->clock_ghz) : speed;
+}
+
 /* Takes a window beside these neighbours (NULL: nobody) in. */
 static void add_window(const struct packer *packer, struct step *step, const struct pair *pair)
 {
     const struct last_window *window = &step->counts->window;
     double told = isnan(step->slowdown.now) ? step->place.predicted : step->slowdown.now;
     double predicted = told / null_test_factor(&packer->steps->null_test);
-    double speed = log(window->y[SOLO_SPEED] / window->x[SOLO_SPEED]);
+    double speed = log_speed(window);
     struct step_spells *spells = step->counts->spells;
     struct spell *now = &spells->now;
 
+    if (now->n == 0 && spells->before.n == 0)
+        spells->clocked = window->clock_ghz > 0;
     if (now->n > 0 && (pair ? !now->pair || !pair_same(now->pair, pair) : now->pair != NULL))
         turn_over(packer, step);
-    if (!isfinite(speed) || (now->n == 0 && pair && !(now->pair = pair_copy(pair))))
+    if (!isfinite(speed) || spells->clocked != (window->clock_ghz > 0) ||
+        (now->n == 0 && pair && !(now->pair = pair_copy(pair))))
         return;
     spell_add(now, speed, pair ? predicted : NAN,
               &packer->steps->programs.program[step->program].scatter);

@@ -2,7 +2,8 @@
 /* slowdown - by how much slower than alone steps are beside their neighbours, from the moments when
  * these come, go, move or stop working.
  *
- * Speed is instructions per CPU second. A window counts when the same steps stood on the step's
+ * Speed is instructions per CPU second, at one clock: what cycles per CPU second say of the clock is
+ * taken out, as far as the program's time goes with it. A window counts when the same steps stood on the step's
  * caches from its beginning to its end and each of them was at work or idle for all of it, and
  * nobody else was. Windows one after the other beside the same programs on as many cores each are a
  * spell (spell.h). From one spell to the next the step's speed changes by what the neighbours cost,

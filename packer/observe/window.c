@@ -67,6 +67,8 @@ static void keep_window(struct step_counts *counts, const struct phase_window *w
         last->y[i] = window->y[from[i]];
     }
     last->bytes = window->y[RATE_BYTES];
+    last->clock_ghz = rates_of(window, RATE_CLOCK);
+    last->stalled = rates_of(window, RATE_STALLED);
     last->seconds = seconds;
     last->cpu = window->y[RATE_CPU] / window->x[RATE_CPU];
     last->foreign_s = foreign_s;

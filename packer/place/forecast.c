@@ -116,6 +116,7 @@ static struct app_machine machine_of(const struct packer *packer, double seen_gb
         .dram_gbps = bandwidth->gbps > 0 ? bandwidth->gbps : NAN,
         .dram_calibrated = !bandwidth_assumed(bandwidth),
         .port_gbps = bandwidth->port_gbps,
+        .clock = packer->world.machine ? packer->world.machine->clock : (struct clock_curve){0},
         .clock_ghz = NAN,
         .own_prefetchers = true,
         .dram_seen_gbps = seen_gbps,
@@ -183,7 +184,7 @@ static bool same_app(const struct app *a, const struct app *b)
     double off = 0, sum = 0;
 
     if (!near(a->llc_mpki, b->llc_mpki) || !near(a->llc_apki, b->llc_apki) ||
-        !near(a->ipc, b->ipc) || a->sdp.ways != b->sdp.ways)
+        !near(a->ipc, b->ipc) || !near(a->clock_ghz, b->clock_ghz) || a->sdp.ways != b->sdp.ways)
         return false;
     for (size_t i = 0; i < a->sdp.ways; i++) {
         off += fabs(a->sdp.hits[i] - b->sdp.hits[i]);
@@ -469,6 +470,23 @@ bool forecast_update(const struct packer *packer)
 bool forecast_known(const struct packer *packer)
 {
     return packer->state->forecast && packer->state->forecast->ready;
+}
+
+/* ---- the clock ---- */
+
+bool forecast_has_clocks(const struct packer *packer)
+{
+    size_t packages = packer->world.topo->packages;
+
+    return packages > 1 && packages <= FORECAST_PACKAGES_MAX && packer->world.machine &&
+           clock_is_known(&packer->world.machine->clock);
+}
+
+double forecast_clock_lost(const struct forecast *forecast, size_t slot, size_t busy)
+{
+    double slower = contend_clock(forecast->contend, slot, (double)busy);
+
+    return slower / (1 + slower);
 }
 
 /* ---- slots to ask about ---- */

@@ -87,6 +87,17 @@ int forecast_cache(const struct forecast *forecast, double caution, double other
 int forecast_node(const struct forecast *forecast, double caution, size_t n,
                   const struct forecast_core *core, double *slowdown);
 
+/* What the clock costs is in no slowdown here, and counts where moving changes it: between
+ * packages. At most so many packages are looked at. */
+#define FORECAST_PACKAGES_MAX 64
+
+/* Does the node have several packages, and is their clock known? */
+bool forecast_has_clocks(const struct packer *packer);
+
+/* Returns the part of its time that a core of the slot loses by the clock, where so many cores of
+ * its package are busy. */
+double forecast_clock_lost(const struct forecast *forecast, size_t slot, size_t busy);
+
 /* ---- of the live steps (after forecast_update) ---- */
 
 /* Returns how sure a prediction of the step's slowdown is: one less the relative error, one

@@ -170,6 +170,23 @@ static int foresee(const struct scene *scene, double caution, struct standing *s
     return forecast_node(forecast, caution, standing->n, standing->core, standing->slowdown);
 }
 
+/* Returns the work that those who stand lose by the clocks of their packages. */
+static double lost_by_clock(const struct packer *packer, const struct standing *standing)
+{
+    const struct topo *topo = packer->world.topo;
+    size_t busy[FORECAST_PACKAGES_MAX] = {0};
+    double lost = 0;
+
+    if (!forecast_has_clocks(packer))
+        return 0;
+    for (size_t i = 0; i < standing->n; i++)
+        busy[topo->llc[standing->core[i].cache].package]++;
+    for (size_t i = 0; i < standing->n; i++)
+        lost += forecast_clock_lost(packer->state->forecast, standing->core[i].slot,
+                                    busy[topo->llc[standing->core[i].cache].package]);
+    return lost;
+}
+
 double forecast_work(const struct scene *scene, size_t *cores)
 {
     struct standing standing;
@@ -177,6 +194,8 @@ double forecast_work(const struct scene *scene, size_t *cores)
 
     for (size_t i = 0; !isnan(work) && i < standing.n; i++)
         work += 1 / (1 + standing.slowdown[i]);
+    if (!isnan(work))
+        work -= lost_by_clock(scene->packer, &standing);
     if (cores)
         *cores = standing.n;
     standing_clear(&standing);

@@ -42,6 +42,7 @@ static struct app own(const struct step *step)
     struct app app = app_unknown();
 
     app.ipc = or_else(profile->ipc, step->figures[FIGURE_IPC]);
+    app.clock_ghz = isnan(profile->ipc) ? step->figures[FIGURE_CLOCK] : profile->clock_ghz;
     app.llc_apki = or_else(profile->accesses / 1000, step->figures[FIGURE_ACCESSES] / 1000);
     if (profile->known)
         app.llc_mpki = or_else(profile->solo_pmi, profile->miss_pmi) / 1000;

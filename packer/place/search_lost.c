@@ -281,6 +281,33 @@ static double scores_on_caches(struct search *search, const size_t *cache_of, co
     return search->scale * opinion_score(search->opinion, end - begin, search->core + begin);
 }
 
+/* Returns the work that all lose by the clocks of their packages, of which the busy cores are those
+ * that stand there by cache_of. */
+static double lost_by_clock(const struct search *search, const size_t *cache_of)
+{
+    const struct packer *packer = search->scene->packer;
+    const struct topo *topo = search_topo(search);
+    size_t busy[FORECAST_PACKAGES_MAX] = {0};
+    double lost = 0;
+
+    if (!forecast_has_clocks(packer))
+        return 0;
+    for (size_t i = 0; i < search->fixed; i++)
+        busy[topo->llc[search->core[i].cache].package]++;
+    for (size_t p = 0; p < search->n; p++)
+        if (search->part[p].slot != FORECAST_IDLE)
+            busy[topo->llc[cache_of[p]].package] += search->part[p].cores;
+    for (size_t i = 0; i < search->fixed; i++)
+        lost += forecast_clock_lost(packer->state->forecast, search->core[i].slot,
+                                    busy[topo->llc[search->core[i].cache].package]);
+    for (size_t p = 0; p < search->n; p++)
+        if (search->part[p].slot != FORECAST_IDLE)
+            lost += (double)search->part[p].cores *
+                    forecast_clock_lost(packer->state->forecast, search->part[p].slot,
+                                        busy[topo->llc[cache_of[p]].package]);
+    return lost;
+}
+
 double search_lost(const size_t *cache_of, const size_t *touched, size_t n, void *arg)
 {
     struct search *search = arg;
@@ -294,7 +321,7 @@ double search_lost(const size_t *cache_of, const size_t *touched, size_t n, void
     else
         lost = lost_on_caches(search, cache_of, touched, n);
     if (search->policy == WIRE_POLICY_CONTEND)
-        lost += search_even_lost(search, cache_of);
+        lost += search_even_lost(search, cache_of) + lost_by_clock(search, cache_of);
     for (size_t i = 0; i < n && units_isolate(search->units); i++)
         lost += broken_isolation(search, cache_of, touched[i]);
     for (size_t i = 0; i < n; i++)

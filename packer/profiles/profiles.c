@@ -463,6 +463,13 @@ int profiles_put_demand(struct profiles *store, uint32_t uid, const char *key,
     return profiles_write(store, put_demand_body, &(struct keyed_demand){uid, key, demand}, err);
 }
 
+double profile_clock_ghz(const struct profile *profile)
+{
+    if (!(profile->instructions_per_s > 0 && isfinite(profile->instructions_per_s)))
+        return NAN;
+    return profile->cycles / 1e6 * profile->instructions_per_s / 1e9;
+}
+
 double profile_core_gbps(const struct profile *profile)
 {
     if (!(profile->instructions_per_s > 0 && isfinite(profile->instructions_per_s)) ||

@@ -500,6 +500,10 @@ void profile_demand_free(struct profile_demand *demand); /* NULL is fine */
  * NAN where it was not timed, or its lines are not known. */
 double profile_core_gbps(const struct profile *profile);
 
+/* The clock at which a profile was counted, in GHz. NAN where cycles were not counted, or it was
+ * not timed. */
+double profile_clock_ghz(const struct profile *profile);
+
 /* Write the key of a program (path, hash) or of a tag into key[PROFILE_KEY_MAX]. */
 void profile_key_exe(char *key, const char *path, const char *hash);
 void profile_key_tag(char *key, const char *tag);

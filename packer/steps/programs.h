@@ -33,7 +33,7 @@ struct program_scatter {
 
 /* What a program is by its counters (observe/figures.h): per million instructions, and instructions
  * a cycle. */
-enum figure { FIGURE_MISSES, FIGURE_ACCESSES, FIGURE_IPC, FIGURES };
+enum figure { FIGURE_MISSES, FIGURE_ACCESSES, FIGURE_IPC, FIGURE_CLOCK, FIGURES };
 
 /* One of these over its runs that have ended: the sum of their logarithms, each by its weight. */
 struct program_figure {

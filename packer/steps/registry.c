@@ -176,6 +176,7 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     for (enum figure id = 0; id < FIGURES; id++)
         step->figures[id] = NAN;
     step->profile.instructions_per_s = step->profile.core_gbps = NAN;
+    step->profile.clock_ghz = NAN;
     step->size.gbps = step->size.gbps_all = step->size.loop.profile_s = NAN;
     step->size.verdict.measured = step->size.verdict.error = NAN;
     step->slowdown.now = step->slowdown.home = step->slowdown.as_if = NAN;

@@ -63,6 +63,7 @@ struct step_profile {
     bool truncated;
     int64_t measured_at;
     double instructions_per_s; /* of one core alone, at full speed; NAN when not known */
+    double clock_ghz;          /* at which that was counted; NAN when not known */
     double core_gbps; /* what such a core reads from memory, 1e9 bytes/s; NAN when not known */
     unsigned ways;    /* of its stack-distance profile; 0: not known */
     double hits[PROFILE_WAYS_MAX]; /* [ways] per million instructions by LRU position, [0] MRU */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "models/slowdown/clock.h"
 #include "packer/steps/packer.h"
 
 bool step_counts_rate(const struct step *step, enum rate_id id, double *mean, double *error)
@@ -45,13 +46,19 @@ double step_counts_run(const struct step *step, enum rate_id id)
     return x > 0 ? (alone->y + beside->y) / x : NAN;
 }
 
+/* Is a profile of a run alone what it is compared with? */
+static bool by_profile(const struct step *step)
+{
+    return step->profile.reference && step->profile.instructions_per_s > 0;
+}
+
 /* How fast one of its cores is alone, instructions per CPU second; NAN not known. */
 static double speed_alone(const struct step *step, const char **source)
 {
     const struct rate *alone = &step->counts->alone[RATE_CORE_SPEED];
 
     *source = "profile";
-    if (step->profile.reference && step->profile.instructions_per_s > 0)
+    if (by_profile(step))
         return step->profile.instructions_per_s;
     *source = "own windows alone";
     return alone->n >= STEP_ALONE_WINDOWS ? rate_mean(alone) : NAN;
@@ -69,6 +76,19 @@ double step_counts_slowdown(const struct step *step, const char **source)
         return NAN;
     *source = by;
     return alone / speed - 1;
+}
+
+double step_counts_clock_slowdown(const struct step *step)
+{
+    double now = step_counts_run(step, RATE_CLOCK), stalled = step_counts_run(step, RATE_STALLED);
+    const char *source = "";
+    double alone;
+
+    if (!(now > 0) || isnan(step_counts_slowdown(step, &source)))
+        return NAN;
+    alone =
+        by_profile(step) ? step->profile.clock_ghz : rate_mean(&step->counts->alone[RATE_CLOCK]);
+    return alone > 0 ? clock_works(isnan(stalled) ? 0 : stalled) * (alone / now - 1) : NAN;
 }
 
 struct counters_node step_counts_node(const struct packer *packer)

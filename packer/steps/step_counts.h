@@ -16,6 +16,8 @@ enum solo_rate { SOLO_SPEED, SOLO_MISSES, SOLO_RATES };
 struct last_window {
     double x[SOLO_RATES], y[SOLO_RATES]; /* of those rates */
     double bytes;                        /* memory traffic in it; NAN not known */
+    double clock_ghz;                    /* of its cores while they worked; NAN not known */
+    double stalled;                      /* of its cycles; NAN not known */
     double seconds;
     double cpu;       /* cores that the step used; NAN not known */
     double foreign_s; /* what the other CPUs of its caches worked meanwhile */
@@ -87,6 +89,10 @@ double step_counts_run(const struct step *step, enum rate_id id);
  * it was: *source is then "profile" or "own windows alone". NAN not known: *source is as it was. */
 #define STEP_ALONE_WINDOWS 3
 double step_counts_slowdown(const struct step *step, const char **source);
+
+/* Returns what of that the clock makes: its cores were slower over its run than alone, in GHz, and
+ * its time goes with the clock but for what it waits. NAN where one of the clocks is not known. */
+double step_counts_clock_slowdown(const struct step *step);
 
 /* Returns what counters borrow of berthd, for as long as they are open. */
 struct counters_node step_counts_node(const struct packer *packer);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <numa.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -311,11 +312,70 @@ static int measure_node(struct session *session, size_t p, struct berth_error *e
     return session->places > 1 ? measure_contention(session, p, err) : 0;
 }
 
+/* ---- the clock ---- */
+
+static size_t package_of(const struct topo *topo, unsigned cpu)
+{
+    long core = topo_core_of_cpu(topo, cpu);
+
+    return core < 0 ? 0 : topo->core[core].package;
+}
+
+/* Lets up to `most` cores of the first place's package spin. Returns how many these are. */
+static size_t put_spins(struct session *session, size_t most)
+{
+    const struct topo *topo = session->wish->topo;
+    size_t package = package_of(topo, session->place[0].cpu[0]), n = 0;
+
+    for (size_t p = 0; p < session->places; p++)
+        for (size_t c = 0; c < session->place[p].cores && n < most; c++)
+            if (package_of(topo, session->place[p].cpu[c]) == package)
+                session->worker[n++] = (struct calibrate_worker){
+                    .work = CALIBRATE_SPIN, .cpu = session->place[p].cpu[c], .clock_ghz = NAN};
+    return n;
+}
+
+/* Measures the clock while so many cores of the package work. */
+static int measure_clock_of(struct session *session, size_t cores, double *ghz,
+                            struct berth_error *err)
+{
+    for (unsigned r = 0; r < session->wish->runs; r++) {
+        double sum = 0;
+
+        put_spins(session, cores);
+        if (measure(session, cores, err, "clock, busy cores: %zu", cores) < 0)
+            return -1;
+        for (size_t i = 0; i < cores; i++)
+            sum += session->worker[i].clock_ghz;
+        session->run[r] = sum / (double)cores;
+    }
+    *ghz = calibrate_figure(session->run, session->wish->runs).value;
+    return 0;
+}
+
+static int measure_clock(struct session *session, struct berth_error *err)
+{
+    struct clock_curve *clock = &session->profile->clock;
+    size_t cores = put_spins(session, SIZE_MAX), half = cores > 1 ? cores / 2 : 1;
+
+    if (measure_clock_of(session, 1, &clock->one_ghz, err) < 0 ||
+        measure_clock_of(session, half, &clock->half_ghz, err) < 0 ||
+        measure_clock_of(session, cores, &clock->all_ghz, err) < 0)
+        return -1;
+    clock->cores = cores;
+    if (!session->planning && !clock_is_known(clock))
+        session->wish->note("the clock is not known: the kernel counts no cycles here",
+                            session->wish->arg);
+    return 0;
+}
+
 /* Goes through the whole list. The triad comes last: it overwrites the chains. */
 static int measure_all(struct session *session, struct berth_error *err)
 {
     size_t places = session->places;
 
+    if (measure_clock(session, err) < 0)
+        return -1;
     for (size_t i = 0; i < places * places; i++)
         if (measure_latency(session, i / places, i % places, err) < 0 ||
             measure_cores(session, i / places, i % places, err) < 0)

@@ -5,8 +5,9 @@
  * the cores of one of its last-level caches read, where it has several; what the other nodes' cores
  * still get of it beside them, which gives alpha and beta (Wang 2015, Figure 5.4); the latency of a
  * load. For each pair: bandwidth one way and both ways, latency of a load and of a cache line
- * between cores. A node's cores are taken from its last-level caches in turn, one hardware thread
- * each. */
+ * between cores. Before all that the clock of a package with one, half and all of its cores busy,
+ * by the cycles that the kernel counts. A node's cores are taken from its last-level caches in
+ * turn, one hardware thread each. */
 #ifndef BERTH_CLI_CALIBRATE_MEASURE_H
 #define BERTH_CLI_CALIBRATE_MEASURE_H
 

@@ -81,6 +81,19 @@ static void print_dram(const struct machine_dram *dram, FILE *out)
         fprintf(out, "not known of the memory: %s (--dram gives them)\n", missing);
 }
 
+/* Prints "clock: 3.70 GHz with one core busy, 3.50 with 8, 3.10 with all 16 of a package". */
+static void print_clock(const struct clock_curve *clock, FILE *out)
+{
+    if (!clock_is_known(clock)) {
+        fprintf(out, "clock: not known\n");
+        return;
+    }
+    fprintf(out, "clock: %.2f GHz with one core busy", clock->one_ghz);
+    if (clock->cores > 2 && clock->half_ghz > 0)
+        fprintf(out, ", %.2f with %zu", clock->half_ghz, clock->cores / 2);
+    fprintf(out, ", %.2f with all %zu of a package\n", clock->all_ghz, clock->cores);
+}
+
 static void widen(const struct machine_figure *figure, size_t n, double *widest)
 {
     for (size_t i = 0; i < n; i++)
@@ -113,6 +126,7 @@ void calibrate_print(const struct machine_profile *profile, FILE *out)
             if (i != j)
                 print_pair(profile, i, j, out);
     print_dram(&profile->dram, out);
+    print_clock(&profile->clock, out);
     if (profile->nodes == 1)
         fprintf(out, "one NUMA node: nothing to measure between nodes\n");
     fprintf(out, "medians of %u runs; bandwidths differed by up to %.0f %%%s\n", profile->runs,

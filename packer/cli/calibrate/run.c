@@ -7,6 +7,8 @@
 #include "packer/cli/calibrate/run.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
+#include <math.h>
 #include <numaif.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,13 +18,16 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "packer/base/clock.h"
 #include "packer/base/cpus.h"
+#include "packer/system/perf_open.h"
 
 #define PORTION_BYTES 65536
 #define STREAMS 8 /* of a reader */
 #define CHASE_STEPS 256
+#define SPIN_STEPS 4096
 #define MORE_WINDOWS 50
 #define SPINS 1024 /* between two looks at the crew's flag */
 #define TRIAD_BYTES (3 * sizeof(double))
@@ -33,12 +38,19 @@ struct crew {
     atomic_bool go, stop;
 };
 
+/* What perf_event_open(2) reads of a counter, with the time that it counted. */
+struct counted {
+    uint64_t value, running_ns;
+};
+
 struct thread {
     _Alignas(128) atomic_uint_fast64_t done; /* in the work's unit */
     struct calibrate_worker *worker;
     struct crew *crew;
     pthread_t id;
-    uint64_t before;      /* done at the beginning of the window */
+    uint64_t before; /* done at the beginning of the window */
+    int cycles;      /* of SPIN: counts its cycles; -1: nothing does */
+    struct counted cycles_before;
     volatile double sink; /* what was computed, so that it has to be */
 };
 
@@ -131,10 +143,40 @@ static void work_ping_pong(struct thread *thread, unsigned mine)
     }
 }
 
+/* Adds, which takes no memory: the core works as fast as its clock allows. */
+static void work_spin(struct thread *thread)
+{
+    uint64_t sum = 0;
+
+    while (!stopped(thread)) {
+        for (uint64_t i = 0; i < SPIN_STEPS; i++) {
+            sum += i ^ (sum << 1);
+            __asm__ volatile("" : "+r"(sum));
+        }
+        add(thread, SPIN_STEPS);
+    }
+    thread->sink = (double)sum;
+}
+
+/* Returns a counter of the calling thread's cycles in user space, or -1. */
+static int count_cycles(void)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
+                                   .size = sizeof(attr),
+                                   .config = PERF_COUNT_HW_CPU_CYCLES,
+                                   .read_format = PERF_FORMAT_TOTAL_TIME_RUNNING,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1};
+
+    return perf_open(&attr, 0, -1, -1, 0);
+}
+
 static void *run_thread(void *arg)
 {
     struct thread *thread = arg;
 
+    if (thread->worker->work == CALIBRATE_SPIN)
+        thread->cycles = count_cycles();
     atomic_fetch_add(&thread->crew->ready, 1);
     while (!atomic_load(&thread->crew->go))
         sched_yield();
@@ -153,6 +195,9 @@ static void *run_thread(void *arg)
         break;
     case CALIBRATE_PONG:
         work_ping_pong(thread, 1);
+        break;
+    case CALIBRATE_SPIN:
+        work_spin(thread);
         break;
     }
     return NULL;
@@ -199,6 +244,27 @@ static bool all_moved(struct thread *thread, size_t n)
     return true;
 }
 
+static struct counted read_cycles(const struct thread *thread)
+{
+    struct counted counted = {0};
+
+    if (thread->cycles < 0 || read(thread->cycles, &counted, sizeof(counted)) != sizeof(counted))
+        return (struct counted){0};
+    return counted;
+}
+
+/* Returns the clock since the beginning of the window, GHz; NAN where nothing counts. */
+static double clock_since(const struct thread *thread)
+{
+    struct counted now = read_cycles(thread);
+
+    if (now.running_ns <= thread->cycles_before.running_ns ||
+        now.value <= thread->cycles_before.value)
+        return NAN;
+    return (double)(now.value - thread->cycles_before.value) /
+           (double)(now.running_ns - thread->cycles_before.running_ns);
+}
+
 /* Counts for the window, while the threads are at work. Where other programs kept one of them from
  * its CPU all the time, the window is longer. */
 static void count(struct thread *thread, size_t n, double warm_s, double window_s)
@@ -207,8 +273,10 @@ static void count(struct thread *thread, size_t n, double warm_s, double window_
 
     sleep_s(warm_s);
     begin_s = clock_s();
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         thread[i].before = atomic_load_explicit(&thread[i].done, memory_order_relaxed);
+        thread[i].cycles_before = read_cycles(&thread[i]);
+    }
     sleep_s(window_s);
     for (unsigned more = 0; more < MORE_WINDOWS && !all_moved(thread, n); more++)
         sleep_s(window_s);
@@ -216,6 +284,7 @@ static void count(struct thread *thread, size_t n, double warm_s, double window_
         uint64_t done = atomic_load_explicit(&thread[i].done, memory_order_relaxed);
 
         thread[i].worker->rate = (double)(done - thread[i].before) / (clock_s() - begin_s);
+        thread[i].worker->clock_ghz = clock_since(&thread[i]);
     }
 }
 
@@ -233,6 +302,7 @@ int calibrate_run(struct calibrate_worker *worker, size_t n, double warm_s, doub
     for (; rc == 0 && started < n; started += rc == 0) {
         thread[started].worker = &worker[started];
         thread[started].crew = &crew;
+        thread[started].cycles = -1;
         rc = start_thread(&thread[started], err);
     }
     while (rc == 0 && atomic_load(&crew.ready) < n)
@@ -242,8 +312,11 @@ int calibrate_run(struct calibrate_worker *worker, size_t n, double warm_s, doub
     if (rc == 0)
         count(thread, n, warm_s, window_s);
     atomic_store(&crew.stop, true);
-    for (size_t i = 0; i < started; i++)
+    for (size_t i = 0; i < started; i++) {
         pthread_join(thread[i].id, NULL);
+        if (thread[i].cycles >= 0)
+            close(thread[i].cycles);
+    }
     free(thread);
     return rc;
 }

@@ -19,7 +19,8 @@ enum calibrate_work {
                         counts them, 24 for each i */
     CALIBRATE_CHASE, /* follow a chain of pointers, each load waiting for the one before: loads */
     CALIBRATE_PING,  /* change a word that another worker then changes: round trips. */
-    CALIBRATE_PONG   /* the other worker */
+    CALIBRATE_PONG,  /* the other worker */
+    CALIBRATE_SPIN   /* add numbers, and nothing else: additions */
 };
 
 struct calibrate_worker {
@@ -29,6 +30,8 @@ struct calibrate_worker {
                      alone on its line, that both share and that is 0 */
     size_t bytes; /* of the piece: a multiple of 64 KiB */
     double rate;  /* the result: of the work's unit, per second */
+    double clock_ghz; /* of SPIN, a result, too: its core's clock while it worked; NAN: cycles
+                         cannot be counted here */
 };
 
 /* Lets the n workers begin together, and after warm_s counts for window_s what each does. 0 and the

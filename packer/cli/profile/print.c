@@ -89,6 +89,13 @@ static void print_text(FILE *out, const char *title, const char *text)
     ctl_put_line(out, text, 0);
 }
 
+/* At which clock it was counted, where that is known. */
+static void print_clock(double ghz, FILE *out)
+{
+    if (ghz > 0)
+        fprintf(out, "  clock         %.2f GHz\n", ghz);
+}
+
 /* Prints what the profile is of. */
 static void print_identity(FILE *out, const char *key, const char *command, const char *shape,
                            const char *geometry)
@@ -125,9 +132,17 @@ void profile_print(const struct profile *profile, double devil_miss_pmi, FILE *o
     if (profile->instructions_per_s > 0)
         fprintf(out, "  speed         %.1f million instructions a second: %.3f GB/s by one core\n",
                 profile->instructions_per_s / 1e6, profile_core_gbps(profile));
+    print_clock(profile_clock_ghz(profile), out);
     fprintf(out, "  class         %s (a devil has %g misses or more)\n",
             class_name(profile->misses, devil_miss_pmi), devil_miss_pmi);
     print_chart(profile, out);
+}
+
+/* Returns the clock at which a sample was counted, in GHz; NAN not known. */
+static double sample_clock_ghz(const struct profile_sample *sample)
+{
+    return sample->rate[PROFILE_CYCLES].mean / 1e6 * sample->rate[PROFILE_INSTRUCTIONS_PER_S].mean /
+           1e9;
 }
 
 void profile_sample_print(const struct profile_sample *sample, double devil_miss_pmi, FILE *out)
@@ -149,6 +164,7 @@ void profile_sample_print(const struct profile_sample *sample, double devil_miss
         fputs(rate_unit[i], out);
         fputc('\n', out);
     }
+    print_clock(sample_clock_ghz(sample), out);
     if (!isnan(misses))
         fprintf(out, "  class         %s (a devil has %g misses or more)\n",
                 class_name(misses, devil_miss_pmi), devil_miss_pmi);
@@ -303,6 +319,7 @@ struct json_object *profile_json(const struct profile *profile, double devil_mis
     json_add_measure(object, "instructions_per_s",
                      profile->instructions_per_s > 0 ? profile->instructions_per_s : NAN);
     json_add_measure(object, "core_gbps", profile_core_gbps(profile));
+    json_add_measure(object, "clock_ghz", profile_clock_ghz(profile));
     json_add_u64(object, "instructions", profile->instructions);
     json_add_u64(object, "references", profile->references);
     json_add_bool(object, "truncated", profile->truncated);

@@ -170,6 +170,33 @@ static void test_dram(void **state)
     machine_profile_free(profile);
 }
 
+/* The clock of a package comes back as it was; what is not known of it is not there. */
+static void test_clock(void **state)
+{
+    static const char text[] = "{\"one_ghz\":3.7,\"half_ghz\":3.5,\"all_ghz\":3.1,\"cores\":8}";
+    struct berth_error err = {""};
+    char whole[256];
+    struct machine_profile *profile;
+    struct json_object *object, *clock;
+
+    (void)state;
+    snprintf(whole, sizeof(whole), "{\"version\":1,\"nodes\":[{\"cores\":1}],\"clock\":%s}", text);
+    profile = parse(whole, &err);
+    assert_non_null(profile);
+    assert_true(clock_at(&profile->clock, 8) == 3.1);
+    object = machine_profile_json(profile);
+    assert_true(json_object_object_get_ex(object, "clock", &clock));
+    assert_string_equal(json_object_to_json_string_ext(clock, JSON_C_TO_STRING_PLAIN), text);
+    json_object_put(object);
+    machine_profile_free(profile);
+    profile = parse("{\"version\":1,\"nodes\":[{\"cores\":1}]}", &err);
+    assert_false(clock_is_known(&profile->clock));
+    object = machine_profile_json(profile);
+    assert_false(json_object_object_get_ex(object, "clock", &clock));
+    json_object_put(object);
+    machine_profile_free(profile);
+}
+
 /* The coefficients of ADAPT: there and back, or the field that is wrong. */
 static void test_adapt(void **state)
 {
@@ -387,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_amd),
         cmocka_unit_test(test_one_node),
         cmocka_unit_test(test_dram),
+        cmocka_unit_test(test_clock),
         cmocka_unit_test(test_adapt),
         cmocka_unit_test(test_refused),
         cmocka_unit_test_setup_teardown(test_file, make_folder, remove_folder),

@@ -43,10 +43,10 @@ evaluate "$dir/one.json" nothing=1 && bad 'a constant that is none'
 # Siblings: programs that do not meet in the cache lose by the core alone.
 quiet='"apps":[{"name":"a","ipc":1,"mem_gbps":0},{"name":"b","ipc":1,"mem_gbps":0}]'
 machine='"machine":{"llc_bytes":1048576,"llc_ways":16,"dram_gbps":20,"clock_ghz":2}'
-printf '{"sibling":true,%s,%s,"corun_degradation":[[0.38,0.38],[0.38,0.38]]}' "$quiet" "$machine" >"$dir/siblings.json"
+printf '{"sibling":true,%s,%s,"corun_degradation":[[0.42,0.42],[0.42,0.42]]}' "$quiet" "$machine" >"$dir/siblings.json"
 evaluate "$dir/siblings.json" || bad "status $?"
 expect '^ *contend .* 0\.0 +[-+]0\.0 '
-evaluate "$dir/siblings.json" sibling=0.48 || bad "status $?"
+evaluate "$dir/siblings.json" sibling=0.52 || bad "status $?"
 expect '^ *contend .* 10\.0 +\+10\.0 '
 
 # The clock: with turbo programs lose by it as much as they work; what is fitted is that.

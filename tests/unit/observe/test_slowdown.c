@@ -19,21 +19,27 @@
 #include "packer/steps/step_counts.h"
 
 /* "slow" and "dim" do 2e9 instructions a second for 10 s, then 1.6e9; "steady" and "other" do 1e9,
- * "idle" nothing. All but idle work on one core. */
+ * "idle" nothing. All but idle work on one core. Of two the cycles are known: the clock falls from
+ * 4 to 3.2 GHz, and with it the speed of "turbo"; "pressed" is a quarter slower besides. */
 static void write_recording(const char *path)
 {
     FILE *file = fopen(path, "w");
 
     assert_non_null(file);
-    fprintf(file, "step,at,instructions,llc_misses,cpu_ns,threads\n");
+    fprintf(file, "step,at,instructions,llc_misses,cpu_ns,threads,cycles\n");
     for (int at = 1; at <= 60; at++) {
         double slow = at <= 10 ? at * 2e9 : 20e9 + (at - 10) * 1.6e9;
 
-        fprintf(file, "slow,%d,%.0f,%.0f,%.0f,1\n", at, slow, slow / 1e3, at * 1e9);
-        fprintf(file, "dim,%d,%.0f,%.0f,%.0f,1\n", at, slow, slow / 1e3, at * 1e9);
-        fprintf(file, "steady,%d,%.0f,%.0f,%.0f,1\n", at, at * 1e9, at * 1e3, at * 1e9);
-        fprintf(file, "other,%d,%.0f,%.0f,%.0f,1\n", at, at * 1e9, at * 1e3, at * 1e9);
-        fprintf(file, "idle,%d,0,0,0,1\n", at);
+        double pressed = at <= 10 ? at * 2e9 : 20e9 + (at - 10) * 1.28e9;
+
+        fprintf(file, "slow,%d,%.0f,%.0f,%.0f,1,\n", at, slow, slow / 1e3, at * 1e9);
+        fprintf(file, "dim,%d,%.0f,%.0f,%.0f,1,\n", at, slow, slow / 1e3, at * 1e9);
+        fprintf(file, "turbo,%d,%.0f,%.0f,%.0f,1,%.0f\n", at, slow, slow / 1e3, at * 1e9, 2 * slow);
+        fprintf(file, "pressed,%d,%.0f,%.0f,%.0f,1,%.0f\n", at, pressed, slow / 1e3, at * 1e9,
+                2 * slow);
+        fprintf(file, "steady,%d,%.0f,%.0f,%.0f,1,\n", at, at * 1e9, at * 1e3, at * 1e9);
+        fprintf(file, "other,%d,%.0f,%.0f,%.0f,1,\n", at, at * 1e9, at * 1e3, at * 1e9);
+        fprintf(file, "idle,%d,0,0,0,1,\n", at);
     }
     fclose(file);
 }
@@ -139,6 +145,35 @@ static void test_against_its_own_windows(void **state)
     assert_true(slow->knowledge.windows == 3);
     assert_true(steady->knowledge.windows == 0);
     assert_int_equal(steady->knowledge.rung, RUNG_MISSES);
+}
+
+/* What the clock makes is told apart, and no neighbour is blamed for it. */
+static void test_clock(void **state)
+{
+    static const struct {
+        const char *tag;
+        double neighbour;
+    } row[] = {{"turbo", 0}, {"pressed", 0.25}};
+    struct fixture *f = *state;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        struct pair pair = {0};
+        struct step *step = run(f, 10 * i + 1, "0", row[i].tag);
+
+        assert_true(isnan(step_counts_clock_slowdown(step)));
+        for (double age = 1; age <= 9; age++)
+            second(f, age, "0");
+        NEAR(step_counts_clock_slowdown(step), 0);
+        run(f, 10 * i + 2, "1", "steady");
+        for (double age = 10; age <= 13; age++)
+            second(f, age, "0-1");
+        assert_int_equal(taken(f, &pair), 1);
+        NEAR(pair.slowdown, row[i].neighbour);
+        assert_true(step_counts_clock_slowdown(step) > 0.02);
+        NEAR(step->figures[FIGURE_CLOCK], 4);
+        fixture_end(f, 10 * i + 1, 0);
+        fixture_end(f, 10 * i + 2, 0);
+    }
 }
 
 /* When a neighbour comes all get slower at once, also those beside whom nobody came: the machine
@@ -346,6 +381,7 @@ int main(void)
         CASE(test_unclear_windows),
         CASE(test_idle_neighbour),
         CASE(test_null),
+        CASE(test_clock),
         CASE(test_all_at_once),
         CASE(test_changed_by_itself),
     };

@@ -31,10 +31,10 @@ static int open_plain(void **state)
 
 /* A step with a profile: of its hits, so many (per million instructions) are lost with half of the
  * cache. */
-static struct step *put(struct fixture *f, uint32_t job, const char *cores, double misses,
-                        double hits)
+static struct step *put_at(struct fixture *f, uint32_t job, const char *cores, const char *home,
+                           double misses, double hits)
 {
-    struct step *step = fixture_put(f, job, 0, cores, misses, ONE(cores));
+    struct step *step = fixture_put(f, job, 0, cores, misses, ONE(home));
 
     step->profile.ways = 16;
     for (size_t i = 0; i < 16; i++)
@@ -56,6 +56,12 @@ static void count_sharing(struct fixture *f, struct step *step)
         step->program = programs_number(&f->packer.steps->programs, 1000, "tag:wide");
     f->packer.steps->programs.program[step->program].threads =
         (struct program_threads){.shared = 1, .precision = 25};
+}
+
+static struct step *put(struct fixture *f, uint32_t job, const char *cores, double misses,
+                        double hits)
+{
+    return put_at(f, job, cores, cores, misses, hits);
 }
 
 static void decide(struct fixture *f, const struct place_terms *terms)
@@ -696,6 +702,40 @@ static void test_unequal_caches(void **state)
     fixture_close(f);
 }
 
+/* ---- the clock ---- */
+
+/* Two that only compute, in one package, and nothing that they fight for: one goes to its other
+ * core, in the other package, where the clock of these is known to fall, as long as that pays. */
+static void test_clock_of_packages(void **state)
+{
+    static const struct {
+        double all_ghz;
+        bool parts;
+    } row[] = {{NAN, false}, {4, false}, {3, true}};
+    struct fixture *f = *state;
+    const size_t cores[2] = {4, 4};
+
+    for (uint32_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        struct machine_profile *machine = machine_profile_new(2, cores);
+        struct machine_profile *before = f->packer.world.machine;
+        struct step *a, *b;
+
+        assert_non_null(machine);
+        machine->clock = (struct clock_curve){4, NAN, row[i].all_ghz, 4};
+        f->packer.world.machine = machine;
+        a = put_at(f, 2 * i + 1, "0,4", "0", 10, 0);
+        b = put(f, 2 * i + 2, "2", 10, 0);
+        decide(f, NULL);
+        assert_int_equal(llc_of(f, a) / 2 != llc_of(f, b) / 2, row[i].parts);
+        fixture_end(f, 2 * i + 1, 0);
+        fixture_end(f, 2 * i + 2, 0);
+        forecast_close(f->packer.state->forecast);
+        assert_non_null(f->packer.state->forecast = forecast_open());
+        f->packer.world.machine = before;
+        machine_profile_free(machine);
+    }
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, open_plain, fixture_teardown)
 
 int main(void)
@@ -703,6 +743,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_best_of_four),
         CASE(test_no_less_even),
+        CASE(test_clock_of_packages),
         CASE(test_must_pay),
         CASE(test_newcomer),
         CASE(test_first_look),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_run - a crew does what it is there for, on the CPUs that it may use, and comes
  * back without having got anywhere where it may not. */
+#include <math.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -133,12 +134,24 @@ static void test_no_memory(void **state)
     calibrate_memory_free(NULL, 0);
 }
 
+/* Who only adds is counted, and the clock is known where the kernel counts cycles. */
+static void test_clock(void **state)
+{
+    struct calibrate_worker worker = {.work = CALIBRATE_SPIN, .cpu = (unsigned)usable_cpu(0)};
+    struct berth_error err = {""};
+
+    (void)state;
+    assert_int_equal(calibrate_run(&worker, 1, 0.01, 0.05, &err), 0);
+    assert_true(worker.rate > 0);
+    assert_true(isnan(worker.clock_ghz) || (worker.clock_ghz > 0.05 && worker.clock_ghz < 20));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_streams),   cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_ping_pong), cmocka_unit_test(test_no_cpu),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_clock),  cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_chain),  cmocka_unit_test(test_ping_pong),
+        cmocka_unit_test(test_no_cpu), cmocka_unit_test(test_no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

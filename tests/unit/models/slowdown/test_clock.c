@@ -49,6 +49,9 @@ static void only_what_works_goes_with_the_clock(void **state)
     assert_true(fabs(clock_slowdown(&curve, 0.5, 1, 8) - 0.5 / 3) < 1e-9);
     assert_true(clock_slowdown(&curve, 0, 1, 8) == 0);
     assert_true(clock_slowdown(&curve, 1, 8, 1) < 0);
+    assert_true(clock_works(0) == 1 && clock_works(-1) == 1);
+    assert_true(fabs(clock_works(1) - (1 - CLOCK_UNCLOCKED)) < 1e-9 &&
+                clock_works(2) == clock_works(1));
 }
 
 int main(void)
