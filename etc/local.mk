@@ -4,8 +4,8 @@
 EXTRA_DIST += etc/berthd.service.in etc/plugstack.conf.d/berth.conf
 CLEANFILES += etc/berth.conf etc/berthd.service etc/plugstack-berth.conf
 
-etc/berth.conf: packer/daemon/confdoc$(EXEEXT)
-	$(AM_V_GEN)$(MKDIR_P) etc && packer/daemon/confdoc conf >$@.tmp && mv $@.tmp $@
+etc/berth.conf: $(CONFDOC)
+	$(AM_V_GEN)$(MKDIR_P) etc && $(CONFDOC) conf >$@.tmp && mv $@.tmp $@
 
 etc/berthd.service: etc/berthd.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) etc && \

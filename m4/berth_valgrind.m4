@@ -33,6 +33,9 @@ AC_DEFUN([BERTH_VALGRIND_TRY], [
   VALGRIND_TOOL_CPPFLAGS="-isystem `$PKG_CONFIG --variable=includedir valgrind` -DVGA_$berth_arch=1 -DVGO_linux=1 -DVGP_${berth_arch}_linux=1 -DVGPV_${berth_arch}_linux_vanilla=1"
   VALGRIND_TOOL_CFLAGS="$VALGRIND_TOOL_CFLAGS $VALGRIND_TOOL_CPPFLAGS"
   VALGRIND_TOOL_LIBS="-static -nodefaultlibs -nostartfiles -u _start -Wl,-Ttext-segment=$berth_load -Wl,--build-id `$PKG_CONFIG --libs valgrind`"
+  dnl On arm64 what libgcc's atomics ask of libc is in a library of valgrind's own.
+  AS_IF([test -r "$berth_libdir/valgrind/libgcc-sup-$berth_platform.a"],
+    [VALGRIND_TOOL_LIBS="$VALGRIND_TOOL_LIBS -lgcc-sup-$berth_platform"])
   for berth_folder in "$berth_prefix/libexec/valgrind" "$berth_libdir/valgrind" "$berth_prefix/lib/valgrind"; do
     AS_IF([test "x$VALGRIND_PRELOAD" = x && test -r "$berth_folder/vgpreload_core-$berth_platform.so"],
       [VALGRIND_PRELOAD=$berth_folder/vgpreload_core-$berth_platform.so])

@@ -6,26 +6,26 @@ EXTRA_DIST += man/berth.conf.5.in man/berth-facts.7.in man/berth-metrics.7.in
 CLEANFILES += man/berth.conf.5 man/berth-facts.7 man/berth-metrics.7
 
 # The keys come from conf.c's own table.
-man/berth.conf.5: man/berth.conf.5.in packer/daemon/confdoc$(EXEEXT)
+man/berth.conf.5: man/berth.conf.5.in $(CONFDOC)
 	$(AM_V_GEN)$(MKDIR_P) man && { \
 	sed -n '/^@KEYS[@]$$/q; p' $(srcdir)/man/berth.conf.5.in && \
-	packer/daemon/confdoc mdoc && \
+	$(CONFDOC) mdoc && \
 	sed '1,/^@KEYS[@]$$/d; s|@sysconfdir[@]|$(sysconfdir)|' $(srcdir)/man/berth.conf.5.in; \
 	} >$@.tmp && mv $@.tmp $@
 
 # The series come from the table of metrics_families.c.
-man/berth-metrics.7: man/berth-metrics.7.in packer/daemon/confdoc$(EXEEXT)
+man/berth-metrics.7: man/berth-metrics.7.in $(CONFDOC)
 	$(AM_V_GEN)$(MKDIR_P) man && { \
 	sed -n '/^@METRICS[@]$$/q; p' $(srcdir)/man/berth-metrics.7.in && \
-	packer/daemon/confdoc metrics-mdoc && \
+	$(CONFDOC) metrics-mdoc && \
 	sed '1,/^@METRICS[@]$$/d' $(srcdir)/man/berth-metrics.7.in; \
 	} >$@.tmp && mv $@.tmp $@
 
 # The figures come from packer/fact/facts.def.
-man/berth-facts.7: man/berth-facts.7.in packer/daemon/confdoc$(EXEEXT)
+man/berth-facts.7: man/berth-facts.7.in $(CONFDOC)
 	$(AM_V_GEN)$(MKDIR_P) man && { \
 	sed -n '/^@FACTS[@]$$/q; p' $(srcdir)/man/berth-facts.7.in && \
-	packer/daemon/confdoc facts-mdoc && \
+	$(CONFDOC) facts-mdoc && \
 	sed '1,/^@FACTS[@]$$/d' $(srcdir)/man/berth-facts.7.in; \
 	} >$@.tmp && mv $@.tmp $@
 

@@ -11,5 +11,5 @@ filled_schemas = doc/schemas/explain.schema.json doc/schemas/report.schema.json 
 nodist_schemas_DATA = $(filled_schemas)
 EXTRA_DIST += doc/schemas/fill.awk $(filled_schemas:=.in)
 CLEANFILES += $(filled_schemas)
-$(filled_schemas): $(filled_schemas:=.in) doc/schemas/fill.awk packer/daemon/confdoc$(EXEEXT)
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && packer/daemon/confdoc facts | $(AWK) -f $(srcdir)/doc/schemas/fill.awk - $(srcdir)/$@.in >$@.tmp && mv $@.tmp $@
+$(filled_schemas): $(filled_schemas:=.in) doc/schemas/fill.awk $(CONFDOC)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(CONFDOC) facts | $(AWK) -f $(srcdir)/doc/schemas/fill.awk - $(srcdir)/$@.in >$@.tmp && mv $@.tmp $@

@@ -127,5 +127,5 @@ fishcompletiondir = $(datadir)/fish/vendor_completions.d
 COMPLETIONS = $(nodist_bashcompletion_DATA) $(nodist_zshcompletion_DATA) $(nodist_fishcompletion_DATA)
 CLEANFILES += $(COMPLETIONS)
 
-$(COMPLETIONS): berthctl$(EXEEXT)
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && shell=$(@D) && ./berthctl$(EXEEXT) completion $${shell#completions/} >$@.new && mv $@.new $@
+$(COMPLETIONS): $(BERTHCTL)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && shell=$(@D) && $(BERTHCTL) completion $${shell#completions/} >$@.new && mv $@.new $@
