@@ -130,7 +130,7 @@ job_of() {
 
 # The CPUs that Slurm gave to the job of a step.
 slurm_cpus_of() {
-    timeout 10 scontrol show job -d "$(job_of "$1")" | sed -n 's/.*CPU_IDs=\([0-9,-]*\).*/\1/p'
+    timeout $((10 * CLUSTER_PATIENCE)) scontrol show job -d "$(job_of "$1")" | sed -n 's/.*CPU_IDs=\([0-9,-]*\).*/\1/p'
 }
 
 # launch NAME ARGUMENTS..: a step of any program, in the background; its output is in NAME.said.
