@@ -196,18 +196,18 @@ refuses "$wrong_threads" 1 'apps[0].threads: ' plan --topology pu:2
 refuses '{"apps":[{"name":"a","cores":2,"shared":1.5}]}' 1 'apps[0].shared: 1.5: between 0 and 1' plan --topology pu:2
 
 # ---- where caches share a memory node, and what was observed
-# Two streams, alone on their caches: DI has packages and caches only, and puts both on the first memory node.
+# Two streams, alone on their caches: a memory node each, by DI, too.
 stream='"ipc":0.5,"llc_apki":40,"llc_mpki":40,"mem_gbps":8,"sdp":{"hits":[0,0,0,0,0,0,0,0],"misses":40000}'
 streams="{\"apps\":[{\"name\":\"a\",$stream},{\"name\":\"b\",$stream},{\"name\":\"t\",$turtle},{\"name\":\"u\",$turtle}],\"machine\":{\"llc_bytes\":1048576,\"llc_ways\":8,\"line_bytes\":64,\"dram_gbps\":10,\"clock_ghz\":3}}"
-chosen "$streams" 'a0 b1 t2 u3 ' --policy di --topology 'package:1 numa:2 l3:2 core:1 pu:1'
+chosen "$streams" 'a0 b2 t3 u1 ' --policy di --topology 'package:1 numa:2 l3:2 core:1 pu:1'
 lost() { # of the last answer
     fields '"lost_cores":[0-9.e-]*' | sed 's/.*://'
 }
-together=$(lost)
+by_di=$(lost)
 run "$streams" plan --json --topology 'package:1 numa:2 l3:2 core:1 pu:1'
 [ "$(fields '"node":[01]' | head -2 | tr -d '\n')" = '"node":0"node":1' ] || bad streams 'a memory node each' "$(cat "$dir/out")"
 [ "$(fields '"policy":"contend","exact":true')" ] || bad streams 'proven best' "$(cat "$dir/out")"
-awk "BEGIN { exit !($(lost) < $together) }" || bad streams "less than $together cores lost" "$(cat "$dir/out")"
+awk "BEGIN { exit !($(lost) <= $by_di) }" || bad streams "no more than $by_di cores lost" "$(cat "$dir/out")"
 # The least work may be lost where one pays for all: the page calls best what its own table does.
 paid='{"apps":[{"name":"a","ipc":1.5,"llc_apki":1.5,"llc_mpki":0.5},{"name":"b","ipc":0.7,"llc_apki":30.6,"llc_mpki":19.6},{"name":"c","ipc":1.5,"llc_apki":0.4,"llc_mpki":0.2},{"name":"d","ipc":0.7,"llc_apki":0.6,"llc_mpki":0.2},{"name":"e","ipc":1.7,"llc_apki":1.4,"llc_mpki":0.6},{"name":"f","ipc":0.8,"llc_apki":4.6,"llc_mpki":4.4},{"name":"g","ipc":1.7,"llc_apki":0.9,"llc_mpki":0.2},{"name":"h","ipc":1.6,"llc_apki":52.2,"llc_mpki":15}],"machine":{"dram_gbps":10,"dram_calibrated":true}}'
 run "$paid" plan --policy contend --topology 'package:2 l3:2 core:2 pu:1'
@@ -317,8 +317,8 @@ printf 'step,at,cycles\na,1,5\na,2,4\n' >"$dir/falls"
 refuses '' 1 "berthctl: plan: $dir/falls:3: cycles: 4: 5 or more expected: a count never falls" plan --samples "$dir/falls"
 
 # ---- the command line is wrong
-refuses "$four" 1 'topology: nowhere.xml: neither an hwloc XML file' plan --topology nowhere.xml
-refuses "$four" 1 'topology: /dev/null: neither an hwloc XML file' plan --topology /dev/null
+refuses "$four" 1 'topology: nowhere.xml: No such file or directory' plan --topology nowhere.xml
+refuses "$four" 1 'topology: /dev/null: no hwloc XML file, but a special file' plan --topology /dev/null
 refuses "$four" 1 'policy nosuch: unknown; there are contend, di,' plan --policy nosuch
 refuses "$four" 1 'policy pain: apps[0].sdp: missing' plan --policy pain --topology pu:4
 refuses "$four" 1 'policy sdc: apps[0].sdp: missing' plan --policy sdc --topology pu:4
