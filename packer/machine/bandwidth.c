@@ -39,11 +39,6 @@ static size_t nodes_with_cpus(const struct topo *topo)
     return n ? n : 1;
 }
 
-size_t bandwidth_caches(const struct topo *topo)
-{
-    return topo->llcs / nodes_with_cpus(topo);
-}
-
 /* ---- the sources, the best one last ---- */
 
 static void by_cores(const struct topo *topo, struct bandwidth *bandwidth)

@@ -42,10 +42,6 @@ static inline bool bandwidth_assumed(const struct bandwidth *bandwidth)
     return bandwidth->source != BANDWIDTH_CALIBRATED;
 }
 
-/* Returns how many last-level caches share one of the memory nodes that have CPUs; 0: a cache has
- * several nodes. */
-size_t bandwidth_caches(const struct topo *topo);
-
 /* Writes "2 x 66 GB/s, calibrated", or "not calibrated: assumed 2 x 100 GB/s by the processor's
  * kind; `berthctl calibrate` takes a minute". Returns text. */
 #define BANDWIDTH_TEXT 160

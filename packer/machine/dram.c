@@ -16,8 +16,7 @@
 
 #define DMI "/sys/firmware/dmi/tables/DMI"
 #define NS_MAX 1e9
-#define CHANNEL_BYTES 8 /* a transfer of what slots call a channel: DDR5 has two of 4 bytes there  \
-                         */
+#define CHANNEL_BYTES 8 /* a transfer, of what slots call a channel */
 #define MODULES_MAX DMI_MODULES_MAX
 
 #define TIME(key, member, least)                                                                   \

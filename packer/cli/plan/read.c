@@ -166,9 +166,8 @@ bool ctl_plan_divisible(const struct ctl_plan *plan, size_t app)
 
     if (it->cores < 2 || it->threads == APP_PACK || plan->measured.file)
         return false;
-    return it->threads == APP_SPREAD ||
-           (ctl_plan_rank(plan, app) >= DIO_POWER_DEVIL_MISS_PMI &&
-            !(isnan(it->shared) && fits(plan, it->cores)));
+    return it->threads == APP_SPREAD || (ctl_plan_rank(plan, app) >= DIO_POWER_DEVIL_MISS_PMI &&
+                                         !(isnan(it->shared) && fits(plan, it->cores)));
 }
 
 bool ctl_plan_apart(const struct ctl_plan *plan, size_t app)

@@ -178,7 +178,7 @@ static void test_sources(void **state)
         assert_near(bandwidth.gbps, cases[i].gbps);
         assert_near(bandwidth.port_gbps, cases[i].calibrated > 0 ? cases[i].calibrated / 2 : NAN);
         assert_int_equal(bandwidth.nodes, cases[i].nodes);
-        assert_int_equal(bandwidth_caches(topo), cases[i].caches);
+        assert_int_equal(topo_sharing(topo), cases[i].caches);
         assert_int_equal(bandwidth_assumed(&bandwidth), cases[i].source != BANDWIDTH_CALIBRATED);
         if (cases[i].text)
             assert_string_equal(bandwidth_text(&bandwidth, text), cases[i].text);
