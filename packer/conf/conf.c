@@ -13,6 +13,7 @@
 #include "packer/base/ini_file.h"
 #include "packer/conf/address.h"
 #include "packer/conf/key.h"
+#include "packer/conf/tariff.h"
 #include "packer/conf/watts.h"
 
 static void *field_of(struct conf *conf, const struct conf_key *key)
@@ -75,10 +76,17 @@ static int set_parsed(const struct conf_key *key, char *field, const char *value
 {
     struct metrics_address address;
     struct energy_watts watts;
+    struct tariff tariff;
     struct berth_error why;
+    int rc;
 
-    if (key->type == CONF_TYPE_ADDRESS ? metrics_address(value, &address, &why) < 0
-                                       : value[0] && energy_watts_parse(&watts, value, &why) < 0)
+    if (key->type == CONF_TYPE_ADDRESS)
+        rc = metrics_address(value, &address, &why);
+    else if (key->type == CONF_TYPE_TARIFF)
+        rc = tariff_parse(&tariff, value, &why);
+    else
+        rc = value[0] ? energy_watts_parse(&watts, value, &why) : 0;
+    if (rc < 0)
         return berth_error_set(err, "%s: %s", key->name, why.text);
     return set_text(key, field, value, err);
 }
@@ -167,6 +175,7 @@ static int set_key(struct conf *conf, const struct conf_key *key, const char *va
         return set_text(key, field, value, err);
     case CONF_TYPE_ADDRESS:
     case CONF_TYPE_WATTS:
+    case CONF_TYPE_TARIFF:
         return set_parsed(key, field, value, err);
     case CONF_TYPE_WORDS:
         return set_words(key, field, value, err);

@@ -104,7 +104,10 @@ struct conf {
     uint64_t energy_interval_ms;     /* between two readings of them */
     double energy_price;             /* of a kWh; 0: not told */
     char energy_currency[16];        /* of it */
+    char energy_tariff[1024];        /* the price by time (conf/tariff.h) */
     double energy_co2;               /* g a kWh; 0: not told */
+    char energy_co2_tariff[1024];    /* likewise */
+    char report_fields[256];         /* of berthctl report, which tables have beside their own */
     char energy_root[PATH_MAX];      /* below it are the meters' files */
     char device_root[PATH_MAX];  /* below it are processors' registers and sensors, PCI devices */
     char energy_model[96];       /* "" or what packages take: conf/watts.h */
@@ -139,8 +142,8 @@ int conf_read(struct conf *conf, const char *path, struct berth_error *err);
 
 /* Names of keys with their values, "log_level = debug, sweep = 2s"; "" none. */
 struct conf_changes {
-    char taken[1024];   /* those that were taken over, with the new value */
-    char waiting[1024]; /* those that wait for the next start */
+    char taken[2048];   /* those that were taken over, with the new value */
+    char waiting[2048]; /* those that wait for the next start */
 };
 
 /* Takes over into `now` what `next` says of the keys that can change while berthd runs, and tells

@@ -18,7 +18,8 @@ enum conf_type {
     CONF_TYPE_NUMBER,
     CONF_TYPE_COUNT,
     CONF_TYPE_TIME,
-    CONF_TYPE_WATTS
+    CONF_TYPE_WATTS,
+    CONF_TYPE_TARIFF /* of conf/tariff.h */
 };
 
 /* Says when a new value is taken over: by the next start, or at SIGHUP. */

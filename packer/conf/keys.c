@@ -14,6 +14,7 @@
 #define TEXT CONF_TYPE_TEXT, "", 0, 0, NULL
 #define ADDRESS CONF_TYPE_ADDRESS, "", 0, 0, NULL
 #define WATTS CONF_TYPE_WATTS, "", 0, 0, NULL
+#define TARIFF CONF_TYPE_TARIFF, "", 0, 0, NULL
 #define WORDS(words) CONF_TYPE_WORDS, "", 0, 0, words
 #define CHOICE(words) CONF_TYPE_CHOICE, "", 0, 0, words
 #define NUMBER(unit, min, max) CONF_TYPE_NUMBER, unit, min, max, NULL
@@ -363,9 +364,20 @@ const struct conf_key conf_key[] = {
      "0: "
      "not told."},
     {"energy_currency", LIVE, "EUR", NAME, FIELD(energy_currency), "Of energy_price."},
+    {"energy_tariff", LIVE, "", TARIFF, FIELD(energy_tariff),
+     "The price by time, in local time: entries with commas between them, each "
+     "[DATE/][DAYS/][HOURS]=PRICE, as 2027-01-01=0.28,mon-fri/08:00-20:00=0.35: from a date on, on "
+     "some days of the week, at some hours. Where several hold the last one counts, where none "
+     "does "
+     "energy_price. What a step took is priced by the hours in which it ran."},
     {"energy_co2", LIVE, "0", NUMBER("g a kWh", 0, 10e3), FIELD(energy_co2),
      "The CO2 that the site's electricity stands for, with which berthctl report tells that of "
      "jobs. 0: not told."},
+    {"energy_co2_tariff", LIVE, "", TARIFF, FIELD(energy_co2_tariff),
+     "The same of energy_co2, in g a kWh: mon-sun/10:00-16:00=210."},
+    {"report_fields", LIVE, "", TEXT, FIELD(report_fields),
+     "Fields that the tables of berthctl report, and of its page, have beside their own where "
+     "nobody names others: Cost,CO2,Idle. berthctl report --helpformat lists them."},
     {"energy_root", START, "/", PATH, FIELD(energy_root),
      "The meters' files are below this folder (a recorded tree, for tests)."},
     {"device_root", START, "/", PATH, FIELD(device_root),

@@ -84,6 +84,7 @@ unit_programs = \
 	tests/unit/conf/test_conf \
 	tests/unit/conf/test_private_data \
 	tests/unit/conf/test_slurm_conf \
+	tests/unit/conf/test_tariff \
 	tests/unit/conf/test_watts \
 	tests/unit/counters/test_by_node \
 	tests/unit/counters/test_lock_time \

@@ -380,7 +380,8 @@ static void test_mdoc_names_every_key(void **state)
     "0.1\nregret_time = 10s\n"                                                                     \
     "memory_rate = 11\nprobe_every = 12s\nprobe_time = 13ms\nmetrics_steps = 14\n"                 \
     "metrics_interval = 16s\nenergy_interval = 17s\nidle_energy = evenly\nenergy_price = 18\n"     \
-    "energy_currency = CHF\nenergy_co2 = 19\n"
+    "energy_currency = CHF\nenergy_tariff = sat=0.2\nenergy_co2 = 19\n"                           \
+    "energy_co2_tariff = sun=100\nreport_fields = Cost\n"
 #define START_KEYS                                                                                 \
     "socket = /x/s\nstate_dir = /x\nprofile_db = /x/p\nprofile_group = users\nmachine_profile = "  \
     "/x/m\n"                                                                                       \
