@@ -20,18 +20,20 @@
 #include "packer/report/sacct_time.h"
 
 #define PATIENCE_S 2 /* from then on a terminal is told how far it is */
+#define LATE_S 60    /* after its end all records of a job should be there */
 
 /* ---- reading ---- */
 
 struct reading {
     const struct report_args *args;
-    struct report *report;   /* of all, or of the job that is read now */
-    struct benefit *benefit; /* NULL: it is not told */
+    struct report *report;    /* of the job that is read now; own ones: of all */
+    struct benefit *benefit;  /* NULL: it is not told */
+    struct report_html *page; /* NULL: there is none */
     struct report_writing *writing;
-    bool by_job; /* jobs are written as they come; else when all are read */
     const struct records *records;
     size_t seen, taken;
-    uint32_t job; /* of the record before */
+    size_t over, late;      /* records that ran over a limit; jobs that have just ended */
+    uint32_t job, late_job; /* of the record before; and of those that have just ended */
     double begun_s, said_s;
     bool terminal;
     int error; /* errno of ours; 0: none */
@@ -70,19 +72,26 @@ static bool is_wanted_state(const struct report_args *args, const struct ledger_
            (record->exit_status > 0 && args->state[REPORT_STATE_FAILED]);
 }
 
-/* Writes the job that is read, where another one begins. The ledger has them in the order of their
- * numbers; berthd, who tells a user of his own, has not. */
-static int write_job(struct reading *reading, uint32_t next)
+/* Hands on what is read. */
+static int hand_on(struct reading *reading)
 {
-    if (!reading->by_job || reading->records->own || next == reading->job ||
-        report_records(reading->report) == 0)
-        return 0;
-    if ((!reading->writing->keeper && report_writing_begin(reading->writing) < 0) ||
-        report_writing_put(reading->writing, reading->report) < 0)
+    if (reading->page)
+        return report_html_add(reading->page, reading->report);
+    if (!reading->writing->totals && report_writing_begin(reading->writing) < 0)
         return -1;
-    report_free(reading->report);
-    reading->report = report_new();
-    return reading->report ? 0 : -1;
+    return report_writing_put(reading->writing, reading->report);
+}
+
+/* Hands on the job that is read, where another one begins. The ledger has them in the order of
+ * their numbers; berthd, who tells a user of his own, has not. */
+static int end_job(struct reading *reading, uint32_t next)
+{
+    if (reading->records->own || next == reading->job || report_records(reading->report) == 0)
+        return 0;
+    if (hand_on(reading) < 0)
+        return -1;
+    report_clear(reading->report);
+    return 0;
 }
 
 /* Keeps a record for what is told of all. */
@@ -92,7 +101,20 @@ static int keep(struct reading *reading, const struct ledger_record *record)
         return -1;
     if (reading->args->benefit)
         return 0;
-    return write_job(reading, record->id.job) < 0 ? -1 : report_add(reading->report, record);
+    return end_job(reading, record->id.job) < 0 ? -1 : report_add(reading->report, record);
+}
+
+/* Notes what a bill should be told of: a step that ran over a limit is billed whole on both sides,
+ * and of a job that has just ended records may still be on their way. */
+static void note(struct reading *reading, const struct ledger_record *record)
+{
+    const struct report_args *args = reading->args;
+
+    reading->over += record->start < args->since || record->end > args->until;
+    if (record->end <= args->now - LATE_S)
+        return;
+    reading->late += reading->late == 0 || reading->late_job != record->id.job;
+    reading->late_job = record->id.job;
 }
 
 static int take(const struct ledger_record *record, void *arg)
@@ -104,6 +126,7 @@ static int take(const struct ledger_record *record, void *arg)
     if (!is_wanted_job(reading->args, record) || !is_wanted_state(reading->args, record))
         return 0;
     reading->taken++;
+    note(reading, record);
     if (keep(reading, record) == 0) {
         reading->job = record->id.job;
         return 0;
@@ -143,7 +166,7 @@ static int read_records(const struct report_args *args, struct records *records,
         .node = (const char *const *)args->nodes.word,
         .since = args->since,
         .until = args->until - 1, /* it is outside */
-        .by_job = reading->by_job,
+        .by_job = !args->benefit,
     };
     int rc;
 
@@ -206,18 +229,13 @@ static int write_benefit(const struct report_args *args, struct benefit *benefit
     return object ? ctl_print_json(object) : ctl_fail("report", "%s", strerror(ENOMEM));
 }
 
-static int write_page(const struct report_args *args, const struct report_terms *terms,
-                      const char *ledger, struct report *report, struct benefit *benefit)
+static int write_page(const struct report_args *args, struct reading *reading)
 {
-    struct report_page page = {.now = args->now,
-                               .since = args->since,
-                               .until = args->until,
-                               .terms = *terms,
-                               .ledger = ledger,
-                               .benefit = benefit_conclude(benefit)};
     struct berth_error err;
 
-    if (report_html_write(report, &page, args->html, &err) < 0)
+    if (report_html_add(reading->page, reading->report) < 0)
+        return ctl_fail("report", "%s", strerror(ENOMEM));
+    if (report_html_write(reading->page, benefit_conclude(reading->benefit), args->html, &err) < 0)
         return ctl_fail("report", "%s", err.text);
     return 0;
 }
@@ -238,7 +256,7 @@ static int write_rest(struct reading *reading)
     struct report_writing *writing = reading->writing;
 
     errno = 0;
-    if ((!writing->keeper && report_writing_begin(writing) < 0) ||
+    if ((!writing->totals && report_writing_begin(writing) < 0) ||
         report_writing_put(writing, reading->report) < 0 || report_writing_end(writing) < 0)
         return ctl_fail("report", "%s", strerror(errno ? errno : ENOMEM));
     if (fflush(stdout) != 0 || ferror(stdout))
@@ -247,15 +265,14 @@ static int write_rest(struct reading *reading)
 }
 
 /* Writes what was asked for, of the records that were read. */
-static int write_read(struct reading *reading, struct records *records,
-                      const struct report_terms *terms)
+static int write_read(struct reading *reading, struct records *records)
 {
     const struct report_args *args = reading->args;
 
     if (args->benefit)
         return write_benefit(args, reading->benefit);
     if (args->html)
-        return write_page(args, terms, records_url(records), reading->report, reading->benefit);
+        return write_page(args, reading);
     if (reading->taken == 0 && args->shape == REPORT_SHAPE_TABLE && !args->no_header)
         return write_nothing(args, records);
     return write_rest(reading);
@@ -272,63 +289,123 @@ static void say_hints(const struct reading *reading)
         fputs("berthctl: report: with --state alone sacct and this look at what runs now: give "
               "--starttime\n",
               stderr);
+    if (args->benefit)
+        return;
+    if (reading->over && !args->divide && args->by_given)
+        fprintf(stderr,
+                "berthctl: report: %zu record%s of steps that ran over the beginning or the end "
+                "count%s whole, as in sacct: --divide counts what lies within\n",
+                reading->over, reading->over == 1 ? "" : "s", reading->over == 1 ? "s" : "");
+    if (reading->late)
+        fprintf(stderr,
+                "berthctl: report: %zu job%s ended a step less than %d s ago: more of %s records "
+                "may come\n",
+                reading->late, reading->late == 1 ? "" : "s", LATE_S,
+                reading->late == 1 ? "its" : "their");
 }
 
-/* Reads and writes; the caller frees what the reading has. */
-static int read_and_write(struct reading *reading, struct records *records,
-                          const struct report_terms *terms)
+/* Makes what gathers the records that are read. */
+static int begin(struct reading *reading, const struct report_page *about,
+                 const struct report_how *how)
 {
     const struct report_args *args = reading->args;
+
+    reading->begun_s = clock_s();
+    reading->report = report_new();
+    if (reading->report)
+        report_set(reading->report, how);
+    if (args->benefit || args->html)
+        reading->benefit = benefit_new();
+    if (args->html)
+        reading->page = report_html_new(about);
+    return reading->report && (reading->benefit || !(args->benefit || args->html)) &&
+                   (reading->page || !args->html)
+               ? 0
+               : -1;
+}
+
+static int read_and_write(struct reading *reading, struct records *records)
+{
     struct berth_error err;
     int status;
 
-    reading->report = report_new();
-    if (args->benefit || args->html)
-        reading->benefit = benefit_new();
-    if (!reading->report || (!reading->benefit && (args->benefit || args->html)))
-        return ctl_fail("report", "%s", strerror(ENOMEM));
-    reading->begun_s = clock_s();
-    if (read_records(args, records, reading, &err) < 0)
+    if (read_records(reading->args, records, reading, &err) < 0)
         return ctl_fail("report", "%s", err.text);
-    status = write_read(reading, records, terms);
+    status = write_read(reading, records);
     if (status == 0)
         say_hints(reading);
     return status;
 }
 
-/* Totals by user and the like, and pages, need all records at once; jobs come one by one. */
-static int run(const struct report_args *args, const struct report_column *column, size_t columns)
+/* How records become rows. A step is divided where totals are, too. */
+static void how_of(const struct report_args *args, const struct report_terms *terms,
+                   struct report_how *how)
 {
-    bool whole = args->benefit || args->html || args->by_given;
-    struct berth_error err;
-    struct conf conf;
-    struct records records = {.conf = &conf, .ledger = args->ledger, .defaults = args->defaults};
-    struct report_terms terms;
+    *how = (struct report_how){
+        .terms = *terms, .divide = args->divide, .since = args->since, .until = args->until};
+    if (report_keys_have(&args->by, REPORT_BY_DAY))
+        how->at = REPORT_BY_DAY;
+    else if (report_keys_have(&args->by, REPORT_BY_MONTH))
+        how->at = REPORT_BY_MONTH;
+}
+
+static int run(const struct report_args *args, const struct conf *conf,
+               const struct report_terms *terms, struct report_column *column, size_t columns)
+{
+    struct records records = {.conf = conf, .ledger = args->ledger, .defaults = args->defaults};
     struct report_writing writing = {.args = args,
                                      .put = {.out = stdout,
                                              .shape = args->shape,
                                              .delimiter = args->delimiter,
                                              .header = !args->no_header,
+                                             .terms = *terms,
                                              .column = column,
                                              .columns = columns}};
+    const struct report_page about = {.now = args->now,
+                                      .since = args->since,
+                                      .until = args->until,
+                                      .terms = *terms,
+                                      .fields = conf->report_fields,
+                                      .ledger = records_url(&records)};
+    bool whole = args->benefit || args->html || args->by_given;
     struct reading reading = {.args = args,
                               .records = &records,
                               .writing = &writing,
-                              .by_job = !whole,
                               .terminal =
                                   isatty(STDERR_FILENO) && (whole || !isatty(STDOUT_FILENO))};
+    struct report_how how;
     int status;
 
-    if (ctl_conf(args->config, &conf, &err) < 0)
-        return ctl_fail("report", "%s", err.text);
-    terms =
-        (struct report_terms){args->unit, conf.energy_price, conf.energy_currency, conf.energy_co2};
-    writing.put.terms = terms;
-    status = read_and_write(&reading, &records, &terms);
+    how_of(args, terms, &how);
+    status = begin(&reading, &about, &how) < 0 ? ctl_fail("report", "%s", strerror(ENOMEM))
+                                               : read_and_write(&reading, &records);
+    report_html_free(reading.page);
     benefit_free(reading.benefit);
     report_free(reading.report);
-    report_free(writing.keeper);
+    report_totals_free(writing.totals);
     return status;
+}
+
+/* What berth.conf says of energy. */
+struct site {
+    struct conf conf;
+    struct tariff price, co2;
+    struct report_terms terms;
+};
+
+static int read_site(const struct report_args *args, struct site *site, struct berth_error *err)
+{
+    if (ctl_conf(args->config, &site->conf, err) < 0 ||
+        tariff_parse(&site->price, site->conf.energy_tariff, err) < 0 ||
+        tariff_parse(&site->co2, site->conf.energy_co2_tariff, err) < 0)
+        return -1;
+    site->terms = (struct report_terms){.unit = args->unit,
+                                        .price = site->conf.energy_price,
+                                        .currency = site->conf.energy_currency,
+                                        .co2_g = site->conf.energy_co2,
+                                        .tariff = &site->price,
+                                        .co2 = &site->co2};
+    return 0;
 }
 
 int ctl_report(int argc, char **argv)
@@ -336,13 +413,17 @@ int ctl_report(int argc, char **argv)
     struct report_args args;
     struct report_column *column = NULL;
     struct berth_error err;
+    struct site site;
     size_t columns = 0;
     int status = ctl_report_args(argc, argv, &args);
 
-    if (status < 0 && report_choose_columns(&args, &column, &columns, &err) < 0)
-        status = ctl_usage("report", "--format: %s", err.text);
+    if (status < 0 && read_site(&args, &site, &err) < 0)
+        status = ctl_fail("report", "%s", err.text);
+    if (status < 0 &&
+        report_choose_columns(&args, site.conf.report_fields, &column, &columns, &err) < 0)
+        status = ctl_usage("report", "%s", err.text);
     if (status < 0)
-        status = run(&args, column, columns);
+        status = run(&args, &site.conf, &site.terms, column, columns);
     free(column);
     ctl_report_args_clear(&args);
     return status;

@@ -24,11 +24,11 @@ struct report_args {
     struct report_word_list users, accounts, partitions, nodes, placed;
     bool state[REPORT_STATE_OTHER + 1], states; /* of -s; whether it was given */
     bool own; /* users: the one who asks, since he has named none */
-    bool benefit, all_users, jobs_only, per_node, by_given;
+    bool benefit, all_users, jobs_only, per_node, by_given, by_job, divide;
     bool since_given, until_given;
     int64_t now, since, until; /* unix seconds; until is outside */
-    int by_word;               /* of --by, -1: not given */
-    enum report_by by;
+    struct report_keys by;     /* of --by, [keys] */
+    size_t keys;
     enum report_shape shape;
     bool no_header;
     const char *delimiter, *format, *html, *ledger, *defaults, *config;

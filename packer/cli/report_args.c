@@ -146,11 +146,37 @@ static int take_helpformat(const struct ctl_option *option, const char *value, v
     return 0;
 }
 
-/* Stand in the order of enum report_by; behind them the job, whose row is its own total. */
-static const char *const by_words[] = {"user", "account", "partition", "node", "day", "job", NULL};
-#define BY_JOB 5
-_Static_assert(BY_JOB == REPORT_BYS - 1 && sizeof(by_words) / sizeof(by_words[0]) == REPORT_BYS + 1,
-               "a word for each but REPORT_BY_NOTHING, one for the job, and the end");
+static const char *const by_words[] = {"user", "account", "partition", "node",
+                                       "day",  "month",   "job",       NULL};
+
+/* Takes a word of --by: the job is a row of its own, and stands alone. */
+static int add_key(const struct ctl_option *option, const char *word, void *into)
+{
+    struct report_args *args = into;
+    struct nearest nearest = nearest_begin(word);
+    char meant[NEAREST_SAY_MAX];
+
+    (void)option;
+    if (strcasecmp(word, "job") == 0) {
+        args->by_job = true;
+        return -1;
+    }
+    for (enum report_by by = REPORT_BY_USER; by < REPORT_BYS; by++) {
+        nearest_try(&nearest, report_by_name[by]);
+        if (strcasecmp(word, report_by_name[by]) != 0)
+            continue;
+        if (report_keys_have(&args->by, by))
+            return ctl_usage("report", "--by: '%s' stands there twice", word);
+        if (args->keys == REPORT_KEYS_MOST)
+            return ctl_usage("report", "--by: %d words at most", REPORT_KEYS_MOST);
+        args->by.by[args->keys++] = by;
+        return -1;
+    }
+    return ctl_usage("report",
+                     "--by: words of user, account, partition, node, day, month, or job alone, "
+                     "expected, not '%.64s'%s",
+                     word, nearest_say(&nearest, meant));
+}
 
 static const struct ctl_option option_rows[] = {
     {"jobs", 'j', "LIST", "jobs, steps, array tasks: 12,13.batch,14_3",
@@ -169,8 +195,10 @@ static const struct ctl_option option_rows[] = {
     {"allocations", 'X', NULL, "a line for each job, none for its steps",
      CTL_FLAG(struct report_args, jobs_only)},
     {"per-node", 0, NULL, "a line for each node of a step", CTL_FLAG(struct report_args, per_node)},
-    {"by", 0, "WHAT", "totals by user, account, job, day, partition or node",
-     CTL_WORD(struct report_args, by_word, by_words)},
+    {"by", 0, "LIST", "totals by user, account, partition, node, day, month, or by job",
+     CTL_LIST(struct report_args, by, add_key), .words = by_words},
+    {"divide", 0, NULL, "bill of a step what it took within --starttime, --endtime, day or month",
+     CTL_FLAG(struct report_args, divide)},
     {"format", 'o', "LIST", "FIELD[%[-]WIDTH],...", CTL_TEXT(struct report_args, format)},
     {"helpformat", 'e', NULL, "list the fields", CTL_CALL(take_helpformat)},
     {"brief", 'b', NULL, "--format=JobID,State,ExitCode,Energy", CTL_CALL(take_brief)},
@@ -248,19 +276,19 @@ int ctl_report_args(int argc, char **argv, struct report_args *args)
 {
     int status;
 
-    *args = (struct report_args){.delimiter = "|", .by_word = -1, .now = time(NULL)};
+    *args = (struct report_args){.delimiter = "|", .now = time(NULL)};
     status = ctl_options_read(&options, argc, argv, args);
     if (status >= 0)
         return status;
-    args->by_given = args->by_word >= 0 && args->by_word < BY_JOB;
-    args->by =
-        args->by_given ? (enum report_by)(REPORT_BY_USER + args->by_word) : REPORT_BY_NOTHING;
-    args->jobs_only = args->jobs_only || args->by_word == BY_JOB;
+    if (args->by_job && args->keys)
+        return ctl_usage("report", "--by: job stands alone: each is a row of its own");
+    args->by_given = args->keys > 0;
+    args->jobs_only = args->jobs_only || args->by_job;
     if (args->html && args->shape != REPORT_SHAPE_TABLE)
         return ctl_usage("report", "--html is a page by itself: no --csv, --json or --parsable");
     if (args->benefit &&
-        (args->html || args->by_word >= 0 || args->format || args->per_node || args->jobs_only ||
-         (args->shape != REPORT_SHAPE_TABLE && args->shape != REPORT_SHAPE_JSON)))
+        (args->html || args->by_given || args->format || args->per_node || args->jobs_only ||
+         args->divide || (args->shape != REPORT_SHAPE_TABLE && args->shape != REPORT_SHAPE_JSON)))
         return ctl_usage("report", "--benefit is a page by itself: of its looks only --json can be "
                                    "chosen (--html has it, too)");
     status = conclude_window(args);

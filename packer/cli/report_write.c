@@ -15,68 +15,127 @@
 /* ---- columns ---- */
 
 #define COLUMNS_WITHOUT_TERMINAL 80
-#define FORMAT_MAX 256
+#define FORMAT_MAX 1024
 
-/* What a table has where nobody says it: a field, and from which width of a line on. The others
- * fill a line of 80. */
+/* What a table has where nobody says it: a field, its width, and its rank. Those of the lowest
+ * ranks that fit the line stand there, in this order. */
 struct offered {
     const char *field;
-    size_t columns;
+    size_t width;
+    int rank;
 };
 
 static const struct offered of_steps[] = {
-    {"JobID%-12", 0}, {"JobName%10", 0},   {"User%8", 0},   {"Account%10", 100},
-    {"NCPUS%5", 0},   {"Elapsed%10", 0},   {"State%9", 90}, {"ExitCode%8", 120},
-    {"Energy%9", 0},  {"AvePower%9", 110}, {"EDP%10", 0},   {"Avoided%7", 0},
+    {"JobID%-12", 12, 0}, {"JobName%10", 10, 0}, {"User%8", 8, 0},  {"Account%10", 10, 2},
+    {"NCPUS%5", 5, 0},    {"Elapsed%10", 10, 0}, {"State%9", 9, 1}, {"ExitCode%8", 8, 4},
+    {"Energy%9", 9, 0},   {"AvePower%9", 9, 3},  {"EDP%10", 10, 0}, {"Avoided%7", 7, 0},
 };
 static const struct offered of_totals[] = {
-    {"Group%-12", 0},   {"Jobs%6", 0}, {"Steps%6", 0},        {"CPUTime%11", 0}, {"Energy%9", 0},
-    {"AvePower%9", 90}, {"EDP%10", 0}, {"SlowdownObs%11", 0}, {"Avoided%7", 0},  {"Metered%9", 100},
+    {"Jobs%6", 6, 0},    {"Steps%6", 6, 1},    {"CoreHours%9", 9, 0}, {"UnusedHours%11", 11, 1},
+    {"Energy%9", 9, 0},  {"AvePower%9", 9, 3}, {"EDP%10", 10, 4},     {"SlowdownObs%11", 11, 2},
+    {"Avoided%7", 7, 2}, {"Metered%9", 9, 5},
 };
+#define RANKS 6
+#define GROUP_WIDTH 12
 #define OFFERED(list) (list), sizeof(list) / sizeof((list)[0])
 
-/* Writes the fields that fit a line of stdout, as --format takes them. Without a table there is no
- * line to fit. */
-static void offer(const struct offered *list, size_t n, bool table, char format[FORMAT_MAX])
+/* Writes the fields that fit a line of stdout into `format`, as --format takes them, where `taken`
+ * columns are taken already. Without a table there is no line to fit. */
+static void offer(const struct offered *list, size_t n, bool table, size_t taken,
+                  char format[FORMAT_MAX])
 {
-    size_t columns = ctl_columns(), used = 0;
+    size_t columns = ctl_columns(), used = strlen(format);
+    bool fits[32] = {false};
 
     if (columns == 0)
         columns = COLUMNS_WITHOUT_TERMINAL;
+    for (int rank = 0; rank < RANKS; rank++)
+        for (size_t i = 0; i < n; i++) {
+            if (list[i].rank != rank)
+                continue;
+            if (table && taken + list[i].width > columns)
+                rank = RANKS; /* nothing of less worth stands in its place */
+            else
+                fits[i] = true;
+            taken += list[i].width + 1;
+        }
     for (size_t i = 0; i < n; i++)
-        if (!table || list[i].columns <= columns)
+        if (fits[i] && used < FORMAT_MAX - 32)
             used += (size_t)snprintf(format + used, FORMAT_MAX - used, "%s%s", used ? "," : "",
                                      list[i].field);
 }
 
-int report_choose_columns(const struct report_args *args, struct report_column **column, size_t *n,
-                          struct berth_error *err)
+/* Puts what stands for "Group" as often as there are words of --by, each with its own. */
+static int name_groups(const struct report_args *args, struct report_column **column, size_t *n,
+                       struct berth_error *err)
 {
     static const char *const TABLE(title, REPORT_BYS) = {
         ROW(REPORT_BY_NOTHING) = "Group",   ROW(REPORT_BY_USER) = "User",
         ROW(REPORT_BY_ACCOUNT) = "Account", ROW(REPORT_BY_PARTITION) = "Partition",
         ROW(REPORT_BY_NODE) = "Node",       ROW(REPORT_BY_DAY) = "Day",
+        ROW(REPORT_BY_MONTH) = "Month",
     };
     TABLE_COMPLETE(title);
-    bool table = args->shape == REPORT_SHAPE_TABLE;
-    char fitting[FORMAT_MAX];
-    const char *format = args->format ? args->format : fitting;
-    bool all = !args->format && !args->by_given &&
-               (args->shape == REPORT_SHAPE_JSON || args->shape == REPORT_SHAPE_CSV);
+    struct report_column *all = calloc(*n * REPORT_KEYS_MOST + 1, sizeof(*all));
+    size_t used = 0;
 
-    if (args->by_given)
-        offer(OFFERED(of_totals), table, fitting);
-    else
-        offer(OFFERED(of_steps), table, fitting);
-    if ((all ? report_columns_all(column, n, err) : report_columns_parse(format, column, n, err)) <
-        0)
-        return -1;
-    for (size_t i = 0; i < *n && args->by_given; i++)
-        if ((*column)[i].field->form == REPORT_FORM_GROUP) {
-            (*column)[i].title = title[args->by];
-            (*column)[i].key = report_by_name[args->by];
+    if (!all)
+        return berth_no_memory(err);
+    for (size_t i = 0; i < *n; i++) {
+        if (!args->by_given || (*column)[i].field->form != REPORT_FORM_GROUP) {
+            all[used++] = (*column)[i];
+            continue;
         }
+        for (size_t k = 0; k < args->keys; k++) {
+            all[used] = report_column_group(k);
+            all[used].width = (*column)[i].width;
+            all[used].title = title[args->by.by[k]];
+            all[used++].key = report_by_name[args->by.by[k]];
+        }
+    }
+    free(*column);
+    *column = all;
+    *n = used;
     return 0;
+}
+
+/* Writes the columns of a table that nobody has named: those of the site at its end. */
+static int offer_all(const struct report_args *args, const char *site, char format[FORMAT_MAX],
+                     struct berth_error *err)
+{
+    bool table = args->shape == REPORT_SHAPE_TABLE;
+    struct report_column *column;
+    size_t n = 0, taken = args->by_given ? args->keys * (GROUP_WIDTH + 1) : 0;
+
+    if (site[0] && report_columns_parse(site, &column, &n, err) < 0)
+        return berth_error_before(err, "report_fields of berth.conf: ");
+    for (size_t i = 0; i < n; i++)
+        taken += (size_t)abs(column[i].width) + 1;
+    if (site[0])
+        free(column);
+    strcpy(format, args->by_given ? "Group%-12" : "");
+    if (args->by_given)
+        offer(OFFERED(of_totals), table, taken, format);
+    else
+        offer(OFFERED(of_steps), table, taken, format);
+    if (site[0])
+        snprintf(format + strlen(format), FORMAT_MAX - strlen(format), ",%s", site);
+    return 0;
+}
+
+int report_choose_columns(const struct report_args *args, const char *site,
+                          struct report_column **column, size_t *n, struct berth_error *err)
+{
+    bool whole = args->shape == REPORT_SHAPE_CSV || args->shape == REPORT_SHAPE_JSON;
+    char format[FORMAT_MAX];
+
+    if (!args->format && whole && !args->by_given)
+        return report_columns_all(column, n, err);
+    if (!args->format && offer_all(args, site, format, err) < 0)
+        return -1;
+    if (report_columns_parse(args->format ? args->format : format, column, n, err) < 0)
+        return args->format ? berth_error_before(err, "--format: ") : -1;
+    return name_groups(args, column, n, err);
 }
 
 /* ---- rows ---- */
@@ -128,10 +187,8 @@ static int put_job(const struct report_row *job, const struct report_row *steps,
     return 0;
 }
 
-static int put_total(const struct report_row *total, void *arg)
+static int put_total(struct report_writing *writing, const struct report_row *total)
 {
-    struct report_writing *writing = arg;
-
     if (writing->put.shape == REPORT_SHAPE_JSON)
         return put_element(writing, report_table_object(&writing->put, total));
     report_table_row(&writing->put, total);
@@ -158,12 +215,11 @@ static void begin_json(struct report_writing *writing)
 
     fprintf(writing->put.out, "{\"since\":%lld,\"until\":%lld,", (long long)args->since,
             (long long)args->until);
-    if (writing->put.terms.price > 0)
+    if (report_terms_price(&writing->put.terms))
         fprintf(writing->put.out, "\"currency\":\"%s\",", writing->put.terms.currency);
-    if (args->by_given)
-        fprintf(writing->put.out, "\"by\":\"%s\",\"totals\":[", report_by_name[args->by]);
-    else
-        fputs("\"jobs\":[", writing->put.out);
+    for (size_t i = 0; i < args->keys; i++)
+        fprintf(writing->put.out, "%s%s", i ? "," : "\"by\":\"", report_by_name[args->by.by[i]]);
+    fputs(args->by_given ? "\",\"totals\":[" : "\"jobs\":[", writing->put.out);
 }
 
 static int end_json(struct report_writing *writing, const struct report_row *grand)
@@ -180,46 +236,64 @@ static int end_json(struct report_writing *writing, const struct report_row *gra
     return text ? 0 : -1;
 }
 
-int report_writing_begin(struct report_writing *writing)
+static void begin(struct report_writing *writing)
 {
-    writing->keeper = report_new();
-    if (!writing->keeper)
-        return -1;
-    report_sum_begin(&writing->sum);
     setvbuf(writing->put.out, NULL, _IOFBF, 1 << 16);
     errno = 0;
     if (writing->put.shape == REPORT_SHAPE_JSON)
         begin_json(writing);
     else
         report_table_header(&writing->put);
+}
+
+int report_writing_begin(struct report_writing *writing)
+{
+    writing->totals = report_totals_new(&writing->args->by);
+    if (!writing->totals)
+        return -1;
+    if (!writing->args->by_given)
+        begin(writing);
     return 0;
 }
 
 int report_writing_put(struct report_writing *writing, struct report *report)
 {
-    const struct report_args *args = writing->args;
-    struct report_visitor visitor = {.arg = writing};
-    struct report_row grand;
+    const struct report_visitor jobs = {.job = put_job, .arg = writing};
 
-    if (args->by_given)
-        visitor.total = put_total;
-    else
-        visitor.job = put_job;
-    if (report_walk(report, args->by, args->per_node, &visitor, &grand) != 0)
-        return -1;
-    return report_records(report) == 0 ? 0 : report_sum(writing->keeper, &writing->sum, &grand);
+    return report_totals_add(writing->totals, report, writing->args->per_node,
+                             writing->args->by_given ? NULL : &jobs) == 0
+               ? 0
+               : -1;
+}
+
+/* Writes the totals, which are all known by now: their columns are as wide as they need. */
+static int put_totals(struct report_writing *writing, const struct report_row *total, size_t n,
+                      const struct report_row *grand)
+{
+    if (writing->put.shape == REPORT_SHAPE_TABLE)
+        for (size_t i = 0; i <= n; i++)
+            report_table_widen(&writing->put, i < n ? &total[i] : grand);
+    begin(writing);
+    for (size_t i = 0; i < n; i++)
+        if (put_total(writing, &total[i]) < 0)
+            return -1;
+    return 0;
 }
 
 int report_writing_end(struct report_writing *writing)
 {
+    struct report_row grand, *total;
+    size_t n;
     int rc = 0;
 
-    report_sum_end(&writing->sum);
-    if (writing->put.shape == REPORT_SHAPE_JSON)
-        rc = end_json(writing, &writing->sum);
-    else
-        put_grand(writing, &writing->sum);
-    report_free(writing->keeper);
-    writing->keeper = NULL;
+    total = report_totals_conclude(writing->totals, &n, &grand);
+    if (writing->args->by_given)
+        rc = put_totals(writing, total, n, &grand);
+    if (rc == 0 && writing->put.shape == REPORT_SHAPE_JSON)
+        rc = end_json(writing, &grand);
+    else if (rc == 0)
+        put_grand(writing, &grand);
+    report_totals_free(writing->totals);
+    writing->totals = NULL;
     return rc;
 }

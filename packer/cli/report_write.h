@@ -5,20 +5,21 @@
 #define BERTH_CLI_REPORT_WRITE_H
 
 #include "packer/cli/report.h"
+#include "packer/report/totals.h"
 
 /* args and put are the caller's to fill before the beginning. */
 struct report_writing {
     const struct report_args *args;
     struct report_table put;
-    size_t written;        /* elements of the JSON array */
-    struct report *keeper; /* of the texts of the sum; NULL: it has not begun */
-    struct report_row sum; /* of all that was put */
+    size_t written;               /* elements of the JSON array */
+    struct report_totals *totals; /* of all that was put; NULL: it has not begun */
 };
 
-/* Chooses the columns that were asked for, or those that suit the shape: programs get all there
- * are. The caller frees *column. 0, or -1 and err. */
-int report_choose_columns(const struct report_args *args, struct report_column **column, size_t *n,
-                          struct berth_error *err);
+/* Chooses the columns that were asked for, or those that suit the shape, with the site's own
+ * (fields of berth.conf's report_fields): programs get all there are. The caller frees *column. 0,
+ * or -1 and err. */
+int report_choose_columns(const struct report_args *args, const char *site,
+                          struct report_column **column, size_t *n, struct berth_error *err);
 
 /* Writes what stands before the rows. 0, or -1 with errno. */
 int report_writing_begin(struct report_writing *writing);

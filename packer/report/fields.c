@@ -23,11 +23,13 @@
 static const struct report_field by_hand[] = {
     SAME("ConsumedEnergy", 14, "energy_j", ENERGY, ENERGY),
     SAME("ConsumedEnergyRaw", 17, "energy_j", ENERGY_RAW, ENERGY),
-    {"CO2", 10, "co2_g", REPORT_FORM_CO2, 0, false},
-    {"Cost", 12, "cost", REPORT_FORM_COST, 0, false},
+    NUMBER("CO2", 10, "co2_g", CO2, CO2),
+    SAME("CoreHours", 10, "core_hours", HOURS, CPU_TIME_S),
+    NUMBER("Cost", 12, "cost", COST, COST),
     TEXT("CountersSource", 14, "counters_source", COUNTERS_SOURCE),
     NUMBER("CPUTime", 11, "cpu_time_s", SPAN, CPU_TIME_S),
     SAME("CPUTimeRAW", 10, "cpu_time_s", WHOLE, CPU_TIME_S),
+    {"Currency", 8, "currency", REPORT_FORM_CURRENCY, 0, false},
     {"DRAM", 10, "dram_j", REPORT_FORM_ENERGY, ENERGY_DRAM, false},
     SAME("ElapsedRaw", 10, "elapsed_s", WHOLE, ELAPSED_S),
     {"End", 19, "end", REPORT_FORM_END, 0, false},
@@ -50,6 +52,8 @@ static const struct report_field by_hand[] = {
     {"State", 10, "state", REPORT_FORM_STATE, 0, false},
     NUMBER("Steps", 8, "step_count", WHOLE, STEPS),
     NUMBER("TotalCPU", 10, "total_cpu_s", TOTAL_CPU, USER_S),
+    NUMBER("UnusedHours", 11, "unused_core_hours", HOURS, UNUSED_S),
+    NUMBER("WaitedHours", 11, "waited_core_hours", HOURS, WAITED_S),
 };
 
 /* What facts.def has for report. */
@@ -151,6 +155,19 @@ static int parse_one(const char *text, size_t length, struct report_column *colu
     return 0;
 }
 
+/* What stands before all others, as a bill has it. */
+static const char *const leading[] = {"JobID", "User",   "Account", "Start",
+                                      "End",   "Energy", "Cost",    "Currency"};
+#define LEADING (sizeof(leading) / sizeof(leading[0]))
+
+static bool leads(const struct report_field *field)
+{
+    for (size_t i = 0; i < LEADING; i++)
+        if (strcmp(field->name, leading[i]) == 0)
+            return true;
+    return false;
+}
+
 int report_columns_all(struct report_column **columns, size_t *n, struct berth_error *err)
 {
     const struct report_field *field = fields();
@@ -158,12 +175,29 @@ int report_columns_all(struct report_column **columns, size_t *n, struct berth_e
 
     if (!column)
         return berth_error_set(err, "%m");
-    *n = 0;
+    for (*n = 0; *n < LEADING; ++*n)
+        column[*n] = column_of(find(leading[*n], strlen(leading[*n])));
     for (size_t i = 0; i < FIELDS; i++)
-        if (!field[i].again)
+        if (!field[i].again && !leads(&field[i]))
             column[(*n)++] = column_of(&field[i]);
     *columns = column;
     return 0;
+}
+
+struct report_column report_column_group(size_t i)
+{
+    static const struct report_field field[REPORT_KEYS_MOST] = {
+        {"Group", -12, "group", REPORT_FORM_GROUP, 0, true},
+        {"Group", -12, "group", REPORT_FORM_GROUP, 1, true},
+        {"Group", -12, "group", REPORT_FORM_GROUP, 2, true},
+    };
+
+    return column_of(&field[i]);
+}
+
+bool report_field_is_whole(const struct report_field *field)
+{
+    return field->form != REPORT_FORM_TEXT && field->form != REPORT_FORM_STATE;
 }
 
 int report_columns_parse(const char *format, struct report_column **columns, size_t *n,

@@ -10,7 +10,8 @@
 
 enum report_form {
     REPORT_FORM_TEXT,
-    REPORT_FORM_GROUP, /* of a total: whose it is */
+    REPORT_FORM_GROUP,    /* of a total: whose it is, by the key `index` */
+    REPORT_FORM_CURRENCY, /* in which the site has told its price */
     REPORT_FORM_JOB_ID,
     REPORT_FORM_JOB_ID_RAW,
     REPORT_FORM_STATE,
@@ -18,6 +19,7 @@ enum report_form {
     REPORT_FORM_START,
     REPORT_FORM_END,
     REPORT_FORM_SPAN,  /* [D-]HH:MM:SS */
+    REPORT_FORM_HOURS, /* the same in hours: 1234.5 */
     REPORT_FORM_WHOLE, /* a whole number */
     REPORT_FORM_CPU,   /* [[D-]HH:]MM:SS[.mmm], as sacct has CPU times */
     REPORT_FORM_TOTAL_CPU,
@@ -50,32 +52,22 @@ struct report_column {
     const char *title, *key; /* the field's own as a rule */
 };
 
-enum report_unit {
-    REPORT_UNIT_AUTO,
-    REPORT_UNIT_J,
-    REPORT_UNIT_KJ,
-    REPORT_UNIT_MJ,
-    REPORT_UNIT_KWH,
-    REPORT_UNIT_MWH,
-    REPORT_UNITS
-};
 extern const char *const report_unit_name[REPORT_UNITS + 1]; /* up to a NULL */
-
-/* What figures of energy are shown in, and what a kWh is to the site (berth.conf). */
-struct report_terms {
-    enum report_unit unit;
-    double price;         /* of a kWh; 0: not told */
-    const char *currency; /* of the price; NULL: none */
-    double co2_g;         /* of a kWh; 0: not told */
-};
 
 /* Reads "FIELD[%[-]WIDTH],...", names in any case and cut as short as one likes (the first that
  * begins so), "ALL" for all. The caller frees *columns. 0, or -1 and err. */
 int report_columns_parse(const char *format, struct report_column **columns, size_t *n,
                          struct berth_error *err);
 
-/* Takes every field but those that say the same again. */
+/* Takes every field but those that say the same again: who it was, when, and what it took come
+ * first, and then all others in the order of their names. */
 int report_columns_all(struct report_column **columns, size_t *n, struct berth_error *err);
+
+/* Returns the column of whose a total is by the i-th of its keys. */
+struct report_column report_column_group(size_t i);
+
+/* Is it a figure, or what names a job? Of that nothing is ever cut off. */
+bool report_field_is_whole(const struct report_field *field);
 
 /* Writes the names of all, four in a line, as sacct --helpformat has them. */
 void report_fields_print(FILE *out);

@@ -53,7 +53,7 @@ static char *add_part(char *to, char separator, uint64_t value, int width)
  * rounded up, and there is no "-0". */
 static size_t put_fixed(double value, int digits, const char *unit, char *text)
 {
-    static const uint64_t power[] = {1, 10, 100, 1000};
+    static const uint64_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
     uint64_t scaled;
     char *to = text;
 
@@ -214,19 +214,14 @@ static double kwh_of(const struct report_row *row)
     return energy->metered ? report_energy_j(energy) / joules_of[REPORT_UNIT_KWH] : NAN;
 }
 
-/* What the row's energy costs, or the CO2 of it in g; NAN where the site or no meter tells. */
-static double in_terms(const struct report_row *row, enum report_form form,
-                       const struct report_terms *terms)
-{
-    double of_kwh = form == REPORT_FORM_COST ? terms->price : terms->co2_g;
-
-    return of_kwh > 0 ? kwh_of(row) * of_kwh : NAN;
-}
-
+/* With two digits that count at least: what is below a cent has as many as that takes. */
 static size_t put_money(double cost, const char *currency, char *text)
 {
-    return put(text, cost >= 0.995 || cost == 0 ? "%.2f%s" : "%.2g%s", cost,
-               currency ? currency : "");
+    int digits = 2;
+
+    for (double least = 0.1; cost > 0 && cost < least * 0.995 && digits < 12; least /= 10)
+        digits++;
+    return put(text, "%.*f%s", digits, cost, currency ? currency : "");
 }
 
 static size_t put_grams(double grams, char *text)
@@ -240,7 +235,7 @@ static size_t put_grams(double grams, char *text)
 static size_t put_terms(const struct report_row *row, enum report_form form,
                         const struct report_terms *terms, char *text)
 {
-    double value = in_terms(row, form, terms);
+    double value = row->number[form == REPORT_FORM_COST ? REPORT_COST : REPORT_CO2];
     size_t length;
 
     if (isnan(value))
@@ -271,6 +266,14 @@ static size_t put_kib(double kib, char *text)
     return put_fixed(mib ? kib / 1024 : kib, 0, mib ? "M" : "K", text);
 }
 
+/* Hours with three digits that count, and with one behind the point at least. */
+static size_t put_hours(double seconds, char *text)
+{
+    double hours = seconds / 3600;
+
+    return put_fixed(hours, fabs(hours) < 9.995 ? 3 : 1, "", text);
+}
+
 static size_t put_human(const struct report_row *row, const struct report_field *field,
                         double value, char *text)
 {
@@ -285,6 +288,8 @@ static size_t put_human(const struct report_row *row, const struct report_field 
     switch (field->form) {
     case REPORT_FORM_SPAN:
         return put_clock((uint64_t)fmax(value, 0), text);
+    case REPORT_FORM_HOURS:
+        return put_hours(value, text);
     case REPORT_FORM_CPU:
     case REPORT_FORM_TOTAL_CPU:
         return put_cpu(fmax(value, 0), text);
@@ -307,13 +312,16 @@ static size_t put_human(const struct report_row *row, const struct report_field 
 }
 
 /* What is no number; SIZE_MAX where it is one. */
-static size_t put_word(const struct report_row *row, const struct report_field *field, char *text)
+static size_t put_word(const struct report_row *row, const struct report_field *field,
+                       const struct report_terms *terms, char *text)
 {
     switch (field->form) {
     case REPORT_FORM_TEXT:
         return put_text(row->text[field->index], text);
     case REPORT_FORM_GROUP:
-        return put_text(row->group ? row->group : "", text);
+        return put_text(row->group[field->index] ? row->group[field->index] : "", text);
+    case REPORT_FORM_CURRENCY:
+        return put_text(report_terms_price(terms) && terms->currency ? terms->currency : "", text);
     case REPORT_FORM_JOB_ID:
     case REPORT_FORM_JOB_ID_RAW:
         return put_id(row, field->form == REPORT_FORM_JOB_ID_RAW, text);
@@ -345,7 +353,7 @@ size_t report_format_cell(const struct report_row *row, const struct report_fiel
     size_t length;
 
     text[0] = '\0';
-    length = put_word(row, field, text);
+    length = put_word(row, field, terms, text);
     if (length != SIZE_MAX)
         return length;
     if (is_in_terms(field->form))
@@ -357,14 +365,27 @@ size_t report_format_cell(const struct report_row *row, const struct report_fiel
     return put_human(row, field, number_of(row, field), text);
 }
 
-/* A figure as a program reads it: whole numbers whole, others with all their digits. */
+#define SIXTH 1e6
+#define EXACT 9e15 /* whole numbers below it have no rounding */
+#define SMALL 1e-3 /* what is smaller has a power of ten */
+
+/* A figure as a program reads it: whole numbers, and what six digits behind the point tell without
+ * rounding, have all their digits; others twelve that count. */
 static size_t put_raw(double value, char *text)
 {
+    double sixths = nearbyint(fabs(value) * SIXTH);
+    size_t length;
+
     if (!isfinite(value))
         return 0;
     if (value == nearbyint(value) && fabs(value) < 1e15)
         return put_fixed(value, 0, "", text);
-    return put(text, "%.9g", value);
+    if (fabs(value) < SMALL || !(sixths < EXACT) || sixths / SIXTH != fabs(value))
+        return put(text, "%.12g", value);
+    length = put_fixed(value, 6, "", text);
+    while (text[length - 1] == '0')
+        text[--length] = '\0';
+    return length;
 }
 
 size_t report_format_raw(const struct report_row *row, const struct report_field *field,
@@ -375,11 +396,11 @@ size_t report_format_raw(const struct report_row *row, const struct report_field
     text[0] = '\0';
     if (field->form == REPORT_FORM_METERED)
         return put(text, "%u", row->energy[REPORT_ENERGY].metered);
-    length = put_word(row, field, text);
+    length = put_word(row, field, terms, text);
     if (length != SIZE_MAX)
         return length;
-    if (is_in_terms(field->form))
-        return put_raw(in_terms(row, field->form, terms), text);
+    if (field->form == REPORT_FORM_HOURS)
+        return put_raw(number_of(row, field) / 3600, text);
     if (field->form == REPORT_FORM_ENERGY || field->form == REPORT_FORM_ENERGY_RAW)
         return put_joules(&row->energy[field->index], text);
     return put_raw(number_of(row, field), text);
@@ -390,6 +411,7 @@ const char *report_format_type(const struct report_field *field)
     switch (field->form) {
     case REPORT_FORM_TEXT:
     case REPORT_FORM_GROUP:
+    case REPORT_FORM_CURRENCY:
     case REPORT_FORM_JOB_ID:
     case REPORT_FORM_JOB_ID_RAW:
     case REPORT_FORM_STATE:
@@ -422,31 +444,42 @@ struct json_object *report_format_json(const struct report_row *row,
         return json_object_new_int64(row->energy[REPORT_ENERGY].metered);
     if (field->form == REPORT_FORM_RECORDS)
         return json_object_new_int64(row->records);
-    length = put_word(row, field, text);
+    length = put_word(row, field, terms, text);
     if (length != SIZE_MAX)
         return length ? json_object_new_string_len(text, (int)length) : NULL;
     if (report_format_raw(row, field, terms, text) == 0)
         return NULL;
     if (field->form == REPORT_FORM_ENERGY || field->form == REPORT_FORM_ENERGY_RAW)
         return json_object_new_double_s(report_energy_j(&row->energy[field->index]), text);
-    if (is_in_terms(field->form))
-        return json_object_new_double_s(in_terms(row, field->form, terms), text);
-    return strpbrk(text, ".e") ? json_object_new_double_s(number_of(row, field), text)
+    return strpbrk(text, ".e") ? json_object_new_double_s(strtod(text, NULL), text)
                                : json_object_new_int64((int64_t)number_of(row, field));
+}
+
+/* "(0.3EUR a kWh)"; by the time it is a mean. */
+static void put_of_kwh(FILE *out, double of_kwh, const char *unit, const struct tariff *tariff)
+{
+    bool mean = tariff && tariff->n;
+
+    fprintf(out, mean ? " (%.4g%s a kWh on average)" : " (%g%s a kWh)", of_kwh, unit);
 }
 
 void report_format_terms(FILE *out, const struct report_row *row, const struct report_terms *terms)
 {
     char text[REPORT_CELL_MAX];
-    const char *currency = terms->currency ? terms->currency : "";
+    double kwh = kwh_of(row);
 
-    if (isnan(kwh_of(row)) || (terms->price <= 0 && terms->co2_g <= 0))
+    if (isnan(kwh) || (!report_terms_price(terms) && !report_terms_co2(terms)))
         return;
     put_at_least(row, row->energy[REPORT_ENERGY].metered, text);
-    fprintf(out, "%s%.4gkWh", text, kwh_of(row));
-    if (put_terms(row, REPORT_FORM_COST, terms, text))
-        fprintf(out, ", %s (%g%s a kWh)", text, terms->price, currency);
-    if (put_terms(row, REPORT_FORM_CO2, terms, text))
-        fprintf(out, ", %s of CO2 (%gg a kWh)", text, terms->co2_g);
+    fprintf(out, "%s%.4gkWh", text, kwh);
+    if (put_terms(row, REPORT_FORM_COST, terms, text)) {
+        fprintf(out, ", %s", text);
+        put_of_kwh(out, row->number[REPORT_COST] / kwh, terms->currency ? terms->currency : "",
+                   terms->tariff);
+    }
+    if (put_terms(row, REPORT_FORM_CO2, terms, text)) {
+        fprintf(out, ", %s of CO2", text);
+        put_of_kwh(out, row->number[REPORT_CO2] / kwh, "g", terms->co2);
+    }
     fputc('\n', out);
 }

@@ -6,89 +6,11 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "packer/base/array.h"
 #include "packer/base/file.h"
 #include "packer/base/text.h"
 #include "packer/report/html_impl.h"
 
 #define BARS_MOST 15
-#define ROWS_MOST 1000
-
-/* ---- gathering ---- */
-
-static int append(struct report_row **list, size_t *n, size_t *room, const struct report_row *row)
-{
-    if (array_grow(list, room, *n + 1, sizeof(*row)) < 0)
-        return -1;
-    (*list)[(*n)++] = *row;
-    return 0;
-}
-
-static int take_job(const struct report_row *job, const struct report_row *steps, size_t n,
-                    void *arg)
-{
-    struct page *page = arg;
-
-    (void)steps;
-    (void)n;
-    return append(&page->job, &page->jobs, &page->jobs_room, job);
-}
-
-static int take_user(const struct report_row *user, void *arg)
-{
-    struct page *page = arg;
-
-    return append(&page->user, &page->users, &page->users_room, user);
-}
-
-static int by_energy(const void *a, const void *b)
-{
-    double left = report_energy_j(&((const struct report_row *)a)->energy[REPORT_ENERGY]);
-    double right = report_energy_j(&((const struct report_row *)b)->energy[REPORT_ENERGY]);
-
-    left = isnan(left) ? -1 : left;
-    right = isnan(right) ? -1 : right;
-    return (right > left) - (right < left);
-}
-
-static int by_node_and_start(const void *a, const void *b)
-{
-    const struct report_row *left = *(const struct report_row *const *)a;
-    const struct report_row *right = *(const struct report_row *const *)b;
-    int order = strcmp(left->text[REPORT_CLUSTER], right->text[REPORT_CLUSTER]);
-
-    if (order == 0)
-        order = strverscmp(left->text[REPORT_NODES], right->text[REPORT_NODES]);
-    return order ? order : (left->start > right->start) - (left->start < right->start);
-}
-
-static int gather_records(struct page *page)
-{
-    size_t n = report_records(page->report);
-
-    page->record = malloc((n + 1) * sizeof(struct report_row *));
-    if (!page->record)
-        return -1;
-    for (size_t i = 0; i < n; i++)
-        page->record[page->records++] = report_record(page->report, i);
-    qsort(page->record, n, sizeof(struct report_row *), by_node_and_start);
-    return 0;
-}
-
-static int gather(struct page *page)
-{
-    const struct report_visitor users = {.total = take_user, .arg = page};
-    const struct report_visitor jobs = {.job = take_job, .arg = page};
-
-    if (report_walk(page->report, REPORT_BY_USER, false, &users, NULL) != 0 ||
-        report_walk(page->report, REPORT_BY_NOTHING, false, &jobs, &page->grand) != 0)
-        return -1;
-    if (page->users)
-        qsort(page->user, page->users, sizeof(*page->user), by_energy);
-    if (page->jobs)
-        qsort(page->job, page->jobs, sizeof(*page->job), by_energy);
-    return gather_records(page);
-}
 
 /* ---- the head ---- */
 
@@ -102,28 +24,42 @@ static void put_at(FILE *out, int64_t at)
         fputs(text, out);
 }
 
-static void put_head(struct page *page)
+/* Puts the cluster's name, where all are of one. */
+static void put_cluster(struct report_html *page, const char *before)
 {
+    if (!*page->grand.text[REPORT_CLUSTER])
+        return;
+    fputs(before, page->out);
+    page_text(page->out, page->grand.text[REPORT_CLUSTER]);
+}
+
+static void put_head(struct report_html *page)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+          "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+          "<meta name=\"generator\" content=\"berth " PACKAGE_VERSION "\">\n"
+          "<link rel=\"icon\" href=\"data:,\">\n"
+          "<title>berth: what steps cost",
+          page->out);
+    put_cluster(page, ", ");
     fprintf(page->out,
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-            "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
-            "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-            "<meta name=\"generator\" content=\"berth " PACKAGE_VERSION "\">\n"
-            "<link rel=\"icon\" href=\"data:,\">\n"
-            "<title>berth: what steps cost</title>\n<style>\n%s</style></head>\n<body><main>\n"
-            "<header><h1>What steps cost</h1>\n<p class=\"soft\">Steps that ran ",
+            "</title>\n<style>\n%s</style></head>\n<body><main>\n"
+            "<header><h1>What steps cost</h1>\n<p class=\"soft\">",
             page_style);
-    if (page->about->since > 0) {
+    put_cluster(page, "Cluster ");
+    fputs(*page->grand.text[REPORT_CLUSTER] ? ": steps that ran " : "Steps that ran ", page->out);
+    if (page->about.since > 0) {
         fputs("from ", page->out);
-        put_at(page->out, page->about->since);
+        put_at(page->out, page->about.since);
     }
     fputs(" until ", page->out);
-    put_at(page->out, page->about->until);
+    put_at(page->out, page->about.until);
     fputs(" and have ended.</p></header>\n", page->out);
 }
 
-static void put_card(struct page *page, const char *name, const char *what)
+static void put_card(struct report_html *page, const char *name, const char *what)
 {
     struct report_column *column;
     struct berth_error err;
@@ -133,7 +69,7 @@ static void put_card(struct page *page, const char *name, const char *what)
     if (report_columns_parse(name, &column, &n, &err) < 0)
         return;
     fputs("<li><b>", page->out);
-    if (report_format_cell(&page->grand, column->field, &page->about->terms, text))
+    if (report_format_cell(&page->grand, column->field, &page->about.terms, text))
         page_cell(page, &page->grand, column->field);
     else
         fputs("not known", page->out);
@@ -142,15 +78,15 @@ static void put_card(struct page *page, const char *name, const char *what)
 }
 
 /* Says whether the site has told what the figure needs. */
-static bool is_told(const struct page *page, const char *name)
+static bool is_told(const struct report_html *page, const char *name)
 {
-    const struct report_terms *terms = &page->about->terms;
+    const struct report_terms *terms = &page->about.terms;
 
-    return !(strcmp(name, "Cost") == 0 && terms->price <= 0) &&
-           !(strcmp(name, "CO2") == 0 && terms->co2_g <= 0);
+    return !(strcmp(name, "Cost") == 0 && !report_terms_price(terms)) &&
+           !(strcmp(name, "CO2") == 0 && !report_terms_co2(terms));
 }
 
-static void put_cards(struct page *page)
+static void put_cards(struct report_html *page)
 {
     static const char *const card[][2] = {
         {"Energy", "energy"},
@@ -161,7 +97,8 @@ static void put_cards(struct page *page)
         {"Avoided", "slowdown avoided"},
         {"Jobs", "jobs"},
         {"Steps", "steps"},
-        {"CPUTime", "CPU time given"},
+        {"CoreHours", "core-hours given"},
+        {"UnusedHours", "of these not used"},
         {"Metered", "step records that were metered"},
     };
 
@@ -174,7 +111,7 @@ static void put_cards(struct page *page)
 
 /* ---- where the figures come from ---- */
 
-static void put_energy_note(struct page *page)
+static void put_energy_note(struct report_html *page)
 {
     const struct report_row *all = &page->grand;
     uint32_t metered = all->energy[REPORT_ENERGY].metered;
@@ -206,7 +143,7 @@ static void put_energy_note(struct page *page)
                 all->records - metered, all->records);
 }
 
-static void put_source(struct page *page, enum report_text source, const char *what,
+static void put_source(struct report_html *page, enum report_text source, const char *what,
                        const char *without)
 {
     const char *text = page->grand.text[source];
@@ -216,7 +153,7 @@ static void put_source(struct page *page, enum report_text source, const char *w
     fputs(".</li>\n", page->out);
 }
 
-static void put_notes(struct page *page)
+static void put_notes(struct report_html *page)
 {
     const struct report_row *all = &page->grand;
     bool plain = all->energy[REPORT_ENERGY].metered == all->records &&
@@ -244,7 +181,7 @@ static bool is_figure(const struct report_field *field)
     return field->form >= REPORT_FORM_SPAN;
 }
 
-static void put_row(struct page *page, const struct report_row *row,
+static void put_row(struct report_html *page, const struct report_row *row,
                     const struct report_column *column, size_t n)
 {
     char raw[REPORT_CELL_MAX];
@@ -252,7 +189,7 @@ static void put_row(struct page *page, const struct report_row *row,
     fputs("<tr>", page->out);
     for (size_t i = 0; i < n; i++) {
         if (is_figure(column[i].field)) {
-            report_format_raw(row, column[i].field, &page->about->terms, raw);
+            report_format_raw(row, column[i].field, &page->about.terms, raw);
             fprintf(page->out, "<td class=\"n\" data-v=\"%s\"", raw);
         } else {
             fputs("<td class=\"w\"", page->out);
@@ -264,14 +201,20 @@ static void put_row(struct page *page, const struct report_row *row,
     fputs("</tr>\n", page->out);
 }
 
-static void put_table(struct page *page, const char *title, const char *format,
-                      const struct report_row *row, size_t rows, const struct report_row *total)
+/* Puts a table of the first `shown` of n rows. */
+static void put_table(struct report_html *page, const char *title, const char *format,
+                      const struct report_row *row, size_t shown, size_t rows,
+                      const struct report_row *total)
 {
     struct report_column *column;
     struct berth_error err;
-    size_t n, shown = rows < ROWS_MOST ? rows : ROWS_MOST;
+    char all[512];
+    size_t n;
 
-    if (report_columns_parse(format, &column, &n, &err) < 0)
+    snprintf(all, sizeof(all), "%s%s%s", format,
+             page->about.fields && *page->about.fields ? "," : "",
+             page->about.fields ? page->about.fields : "");
+    if (report_columns_parse(all, &column, &n, &err) < 0)
         return;
     for (size_t i = 0; i < n; i++)
         if (column[i].field->form == REPORT_FORM_GROUP)
@@ -300,7 +243,31 @@ static void put_table(struct page *page, const char *title, const char *format,
 
 /* ---- the page ---- */
 
-static int put_page(struct page *page)
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void put_tables(struct report_html *page)
+{
+    bool price = report_terms_price(&page->about.terms);
+
+    page->grand.group[0] = "all users";
+    put_table(page, "Users",
+              price ? "Group,Jobs,Steps,CoreHours,UnusedHours,Energy,Cost,AvePower,EDP,SlowdownObs,"
+                      "Avoided,Metered"
+                    : "Group,Jobs,Steps,CoreHours,UnusedHours,Energy,AvePower,EDP,SlowdownObs,"
+                      "Avoided,Metered",
+              page->user, least(page->users, PAGE_ROWS), page->users, &page->grand);
+    put_table(page, "Jobs",
+              price ? "JobID,JobName,User,Account,NCPUS,Elapsed,Energy,Cost,EDP,SlowdownObs,"
+                      "Avoided,State"
+                    : "JobID,JobName,User,Account,NCPUS,Elapsed,Energy,AvePower,EDP,SlowdownObs,"
+                      "Avoided,State",
+              page->job, page->kept, page->jobs, NULL);
+}
+
+static int put_page(struct report_html *page)
 {
     put_head(page);
     put_cards(page);
@@ -310,48 +277,29 @@ static int put_page(struct page *page)
         fputs("<section><p>No step of the kind that was asked for ended in this time.</p>"
               "</section>\n",
               page->out);
-    page_bars(page, "Energy and EDP by user", page->user, page->users, BARS_MOST, "Group");
-    page_bars(page, "Energy and EDP by job", page->job, page->jobs, BARS_MOST, "JobID");
+    page_bars(page, "Energy and EDP by user", page->user, least(page->users, BARS_MOST),
+              page->users, "Group");
+    page_bars(page, "Energy and EDP by job", page->job, least(page->kept, BARS_MOST), page->jobs,
+              "JobID");
     page_power(page);
     page_slowdowns(page);
-    if (page_days(page) < 0)
+    if (page_days(page) < 0 || page_maps(page) < 0)
         return -1;
-    page_maps(page);
-    page->grand.group = "all users";
-    if (page->jobs) {
-        put_table(page, "Users",
-                  page->about->terms.price > 0
-                      ? "Group,Jobs,Steps,CPUTime,Energy,Cost,AvePower,EDP,SlowdownObs,Avoided,"
-                        "Metered"
-                      : "Group,Jobs,Steps,CPUTime,Energy,AvePower,EDP,SlowdownObs,Avoided,Metered",
-                  page->user, page->users, &page->grand);
-        put_table(page, "Jobs",
-                  page->about->terms.price > 0
-                      ? "JobID,JobName,User,Account,NCPUS,Elapsed,Energy,Cost,EDP,SlowdownObs,"
-                        "Avoided,State"
-                      : "JobID,JobName,User,Account,NCPUS,Elapsed,Energy,AvePower,EDP,SlowdownObs,"
-                        "Avoided,State",
-                  page->job, page->jobs, NULL);
-    }
+    if (page->jobs)
+        put_tables(page);
     fputs("<footer>Made by berthctl report ", page->out);
-    put_at(page->out, page->about->now);
+    put_at(page->out, page->about.now);
     fputs(" from the ledger ", page->out);
-    page_text(page->out, page->about->ledger);
+    page_text(page->out, page->about.ledger);
     fprintf(page->out, ".</footer>\n</main>\n<script>\n%s</script></body></html>\n", page_script);
     return fflush(page->out) != 0 || ferror(page->out) ? -1 : 0;
 }
 
-static int put_report(struct report *report, const struct report_page *about, FILE *out)
+static int put_report(struct report_html *page, FILE *out)
 {
-    struct page page = {.out = out, .about = about, .report = report};
-    int rc = gather(&page);
-
-    if (rc == 0)
-        rc = put_page(&page);
-    free(page.user);
-    free(page.job);
-    free(page.record);
-    return rc;
+    page->out = out;
+    page_conclude(page);
+    return put_page(page);
 }
 
 /* Writes the page into a file, with the mode that this user gives to files. */
@@ -363,20 +311,21 @@ static int put_file(const char *path, const char *text, size_t length)
     return file_replace(path, 0666 & ~mask, FILE_SYNC | FILE_ANY, text, length);
 }
 
-int report_html_write(struct report *report, const struct report_page *about, const char *path,
-                      struct berth_error *err)
+int report_html_write(struct report_html *page, const struct benefit_result *benefit,
+                      const char *path, struct berth_error *err)
 {
     char *text = NULL;
     size_t length;
     FILE *out;
     int rc;
 
+    page->benefit = benefit;
     if (strcmp(path, "-") == 0)
-        return put_report(report, about, stdout) == 0 ? 0 : berth_error_set(err, "stdout: %m");
+        return put_report(page, stdout) == 0 ? 0 : berth_error_set(err, "stdout: %m");
     out = open_memstream(&text, &length);
     if (!out)
         return berth_no_memory(err);
-    rc = put_report(report, about, out);
+    rc = put_report(page, out);
     if (fclose(out) != 0 || rc < 0)
         rc = berth_no_memory(err);
     else if (put_file(path, text, length) < 0)

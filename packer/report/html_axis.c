@@ -61,22 +61,14 @@ void page_axis_put(FILE *out, const struct page_axis *axis, double bottom)
             axis->right, bottom, bottom);
 }
 
-void page_axis_find(const struct page *page, struct page_axis *axis)
+void page_axis_find(const struct report_html *page, struct page_axis *axis)
 {
-    size_t n = report_records(page->report);
-
-    axis->from = n > 0 ? INT64_MAX : page->about->since;
-    axis->to = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct report_row *row = report_record(page->report, i);
-
-        axis->from = row->start < axis->from ? row->start : axis->from;
-        axis->to = row->end > axis->to ? row->end : axis->to;
-    }
-    if (axis->from < page->about->since)
-        axis->from = page->about->since;
-    if (axis->to > page->about->until)
-        axis->to = page->about->until;
+    axis->from = page->records ? page->from : page->about.since;
+    axis->to = page->to;
+    if (axis->from < page->about.since)
+        axis->from = page->about.since;
+    if (axis->to > page->about.until)
+        axis->to = page->about.until;
     if (axis->to <= axis->from)
         axis->to = axis->from + 1;
 }

@@ -8,7 +8,7 @@
 
 /* A list of bars. */
 struct bars {
-    struct page *page;
+    struct report_html *page;
     const struct report_row *row; /* [n] */
     size_t n;
     const struct report_field *label, *figure;
@@ -35,11 +35,11 @@ static double value_of(const struct bars *bars, const struct report_row *row)
 
 static void put_label(const struct bars *bars, const struct report_row *row)
 {
-    struct page *page = bars->page;
+    struct report_html *page = bars->page;
     char text[REPORT_CELL_MAX];
 
     fputs("<span>", page->out);
-    report_format_cell(row, bars->label, &page->about->terms, text);
+    report_format_cell(row, bars->label, &page->about.terms, text);
     page_text(page->out, *text ? text : "not known");
     if (row->kind == REPORT_JOB) {
         fputc(' ', page->out);
@@ -50,7 +50,7 @@ static void put_label(const struct bars *bars, const struct report_row *row)
 
 static void put_line(const struct bars *bars, const struct report_row *row)
 {
-    struct page *page = bars->page;
+    struct report_html *page = bars->page;
     double value = value_of(bars, row);
     unsigned colour = page_colour(page, row->text[REPORT_USER], row->number[REPORT_UID]);
 
@@ -93,12 +93,12 @@ static void put_bars(struct bars *bars, const char *title)
     free(value);
 }
 
-void page_bars(struct page *page, const char *title, const struct report_row *row, size_t n,
-               size_t most, const char *label_field)
+void page_bars(struct report_html *page, const char *title, const struct report_row *row,
+               size_t lines, size_t n, const char *label_field)
 {
     struct report_column *column;
     char format[64];
-    size_t columns, lines = n < most ? n : most;
+    size_t columns;
     struct berth_error err;
 
     snprintf(format, sizeof(format), "%s,Energy,EDP", label_field);

@@ -31,7 +31,8 @@ static void put_line(FILE *out, const char *name, const struct benefit_mean *pre
     fputs("</tr>\n", out);
 }
 
-static void put_amounts(struct page *page, const struct benefit_group *group, const char *what)
+static void put_amounts(struct report_html *page, const struct benefit_group *group,
+                        const char *what)
 {
     const struct benefit_amount *hours = &group->core_time, *energy = &group->energy;
 
@@ -48,7 +49,7 @@ static void put_amounts(struct page *page, const struct benefit_group *group, co
     fputs("</p>\n", page->out);
 }
 
-static void put_group(struct page *page, const struct benefit_group *group, bool placed)
+static void put_group(struct report_html *page, const struct benefit_group *group, bool placed)
 {
     if (group->steps == 0)
         return;
@@ -68,9 +69,9 @@ static void put_group(struct page *page, const struct benefit_group *group, bool
     put_amounts(page, group, placed ? "saved" : "savable");
 }
 
-static void put_measured(struct page *page)
+static void put_measured(struct report_html *page)
 {
-    const struct benefit_result *result = page->about->benefit;
+    const struct benefit_result *result = page->benefit;
     const struct benefit_pairs *pairs = &result->pairs;
 
     if (result->error.n)
@@ -97,7 +98,7 @@ static void put_measured(struct page *page)
             (pairs->less.mean + pairs->less.half) * 100);
 }
 
-static void put_steps(struct page *page, const char *title, const struct benefit_step *list,
+static void put_steps(struct report_html *page, const char *title, const struct benefit_step *list,
                       size_t n)
 {
     FILE *out = page->out;
@@ -129,9 +130,9 @@ static void put_steps(struct page *page, const char *title, const struct benefit
     fputs("</tbody></table></div>\n", out);
 }
 
-static void put_unknown(struct page *page)
+static void put_unknown(struct report_html *page)
 {
-    const struct benefit_result *result = page->about->benefit;
+    const struct benefit_result *result = page->benefit;
 
     for (int i = 0, first = 1; i < BENEFIT_WHYS; i++) {
         if (result->why[i].n == 0)
@@ -161,9 +162,9 @@ static void put_unknown(struct page *page)
     fputs("</ul>\n", page->out);
 }
 
-void page_benefit(struct page *page)
+void page_benefit(struct report_html *page)
 {
-    const struct benefit_result *result = page->about->benefit;
+    const struct benefit_result *result = page->benefit;
 
     if (!result || result->steps == 0)
         return;

@@ -9,14 +9,13 @@
 #include "packer/report/html_impl.h"
 
 #define NODES_MOST 24
-#define BARS_MOST 3000 /* of a node */
 #define WIDTH 1000
 #define LEFT 62
 #define RIGHT 990
 
 /* What is drawn of one node. */
 struct map {
-    struct page *page;
+    struct report_html *page;
     const struct report_row *const *row; /* [n] */
     size_t n;
     struct page_axis axis;
@@ -24,7 +23,7 @@ struct map {
     size_t lines;
     unsigned short line[CPUS_MAX]; /* of a CPU */
     double height;                 /* of a line */
-    size_t unplaced, left_out;
+    size_t unplaced;
 };
 
 /* ---- the frame ---- */
@@ -121,21 +120,16 @@ static void put_notes(const struct map *map)
         fprintf(map->page->out,
                 "<figcaption>Of %zu steps it is not known where they stood.</figcaption>",
                 map->unplaced);
-    if (map->left_out)
-        fprintf(map->page->out,
-                "<figcaption>%zu more steps are not drawn, the last ones.</figcaption>",
-                map->left_out);
 }
 
 static void put_map(struct map *map)
 {
     FILE *out = map->page->out;
-    size_t drawn = 0;
     double bottom;
 
     measure(map);
     bottom = (double)map->lines * map->height;
-    fputs("<h3>", out);
+    fputs("<div class=\"whole\"><h3>", out);
     page_text(out, map->row[0]->text[REPORT_NODES]);
     fputs("</h3>\n<figure>", out);
     if (map->lines) {
@@ -147,28 +141,25 @@ static void put_map(struct map *map)
         for (size_t i = 0; i < map->n; i++) {
             struct cpus cpus;
 
-            if (!place_of(map->row[i], &cpus))
-                continue;
-            if (drawn < BARS_MOST)
+            if (place_of(map->row[i], &cpus))
                 put_step(map, map->row[i], &cpus);
-            map->left_out += drawn++ >= BARS_MOST;
         }
         fputs("</svg>", out);
     }
     put_notes(map);
-    fputs("</figure>\n", out);
+    fputs("</figure></div>\n", out);
 }
 
 /* ---- all nodes ---- */
 
-static void put_legend(struct page *page)
+static void put_legend(struct report_html *page)
 {
     size_t shown = page->users < PAGE_COLOURS ? page->users : PAGE_COLOURS;
 
     fputs("<ul class=\"legend\">", page->out);
     for (size_t i = 0; i < shown; i++) {
         fprintf(page->out, "<li><i class=\"c%zu\"></i>", i);
-        page_text(page->out, page->user[i].group);
+        page_text(page->out, page->user[i].group[0]);
         fputs("</li>", page->out);
     }
     if (page->users > shown)
@@ -177,7 +168,7 @@ static void put_legend(struct page *page)
     fputs("</ul>\n", page->out);
 }
 
-static void put_maps(struct page *page, const struct report_row *const *row, size_t n)
+static void put_maps(struct report_html *page, const struct report_row *const *row, size_t n)
 {
     struct map all = {.page = page, .axis = {.left = LEFT, .right = RIGHT}};
     size_t nodes = 0, left_out = 0;
@@ -203,15 +194,50 @@ static void put_maps(struct page *page, const struct report_row *const *row, siz
                 left_out);
 }
 
-void page_maps(struct page *page)
+static int by_node_and_start(const void *a, const void *b)
 {
+    const struct report_row *left = *(const struct report_row *const *)a;
+    const struct report_row *right = *(const struct report_row *const *)b;
+    int order = strcmp(left->text[REPORT_CLUSTER], right->text[REPORT_CLUSTER]);
+
+    if (order == 0)
+        order = strverscmp(left->text[REPORT_NODES], right->text[REPORT_NODES]);
+    return order ? order : (left->start > right->start) - (left->start < right->start);
+}
+
+/* Says that there are too many to be drawn: a picture of some of them would be of nothing. */
+static void put_too_many(struct report_html *page)
+{
+    fprintf(page->out,
+            "<section><h2>The nodes over time</h2>\n<p class=\"soft\">%zu steps are too many to be "
+            "drawn one by one (%d at most): --nodelist, --user, --starttime and --endtime ask for "
+            "certain ones.</p></section>\n",
+            page->records, PAGE_STEPS);
+}
+
+int page_maps(struct report_html *page)
+{
+    const struct report_row **row;
+
     if (page->records == 0)
-        return;
+        return 0;
+    if (page->records > PAGE_STEPS) {
+        put_too_many(page);
+        return 0;
+    }
+    row = malloc(page->steps * sizeof(*row));
+    if (!row)
+        return -1;
+    for (size_t i = 0; i < page->steps; i++)
+        row[i] = &page->step[i];
+    qsort(row, page->steps, sizeof(*row), by_node_and_start);
     fputs("<section class=\"long\"><h2>The nodes over time</h2>\n<p class=\"soft\">A line for "
           "each CPU that a step stood on, a bar for each step from its start to its end, where "
           "it stood last. Colours are users.</p>\n",
           page->out);
     put_legend(page);
-    put_maps(page, page->record, page->records);
+    put_maps(page, row, page->steps);
     fputs("</section>\n", page->out);
+    free(row);
+    return 0;
 }

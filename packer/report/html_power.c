@@ -23,20 +23,85 @@ static double bin_s(const struct power *power)
     return (double)(power->axis.to - power->axis.from) / BINS;
 }
 
-/* Adds a record's power to the bins that it ran in, by the part of them that it ran. */
-static void add(struct power *power, const struct report_row *row)
+/* ---- buckets ---- */
+
+/* Makes two buckets one. */
+static void coarsen(struct page_watts *watts)
 {
-    double energy_j = report_energy_j(&row->energy[REPORT_ENERGY]), width_s = bin_s(power);
-    double from_s = (double)(row->start - power->axis.from);
-    double to_s = fmax((double)(row->end - power->axis.from), from_s + 1);
-    double watt = energy_j / (to_s - from_s);
+    int64_t first = watts->first / 2;
+    size_t n = (size_t)(watts->last - watts->first + 1);
 
-    if (isnan(energy_j))
+    for (size_t i = 0; i < n; i++) {
+        double joule = watts->joule[i];
+
+        watts->joule[i] = 0;
+        watts->joule[(size_t)((watts->first + (int64_t)i) / 2 - first)] += joule;
+    }
+    watts->width_s *= 2;
+    watts->last /= 2;
+    watts->first = first;
+}
+
+/* Makes buckets of this time. */
+static void cover(struct page_watts *watts, int64_t from, int64_t to)
+{
+    if (!watts->any) {
+        *watts = (struct page_watts){.width_s = 1, .first = from, .last = from, .any = true};
+    }
+    for (;;) {
+        int64_t first = from / watts->width_s, last = (to - 1) / watts->width_s;
+
+        first = first < watts->first ? first : watts->first;
+        last = last > watts->last ? last : watts->last;
+        if (last - first < PAGE_BUCKETS) {
+            size_t shift = (size_t)(watts->first - first);
+
+            memmove(watts->joule + shift, watts->joule,
+                    (size_t)(watts->last - watts->first + 1) * sizeof(*watts->joule));
+            memset(watts->joule, 0, shift * sizeof(*watts->joule));
+            watts->first = first;
+            watts->last = last;
+            return;
+        }
+        coarsen(watts);
+    }
+}
+
+void page_power_add(struct report_html *page, const struct report_row *row)
+{
+    double energy_j = report_energy_j(&row->energy[REPORT_ENERGY]);
+    int64_t end = row->end > row->start ? row->end : row->start + 1;
+    int64_t from = row->start > page->about.since ? row->start : page->about.since;
+    int64_t to = end < page->about.until ? end : page->about.until;
+    struct page_watts *watts = &page->watts;
+
+    if (isnan(energy_j) || to <= from)
         return;
-    for (int i = (int)fmax(from_s / width_s, 0); i < BINS && i * width_s < to_s; i++) {
-        double part_s = fmin(to_s, (i + 1) * width_s) - fmax(from_s, i * width_s);
+    cover(watts, from, to);
+    for (int64_t i = from / watts->width_s; i * watts->width_s < to; i++) {
+        int64_t begin = i * watts->width_s, next = begin + watts->width_s;
+        int64_t part_s = (next < to ? next : to) - (begin > from ? begin : from);
 
-        power->watt[i] += part_s > 0 ? watt * part_s / width_s : 0;
+        watts->joule[i - watts->first] += energy_j * (double)part_s / (double)(end - row->start);
+    }
+}
+
+/* ---- drawing ---- */
+
+/* Fills the bins from the buckets, by the part of each that they have. */
+static void fill(struct power *power, const struct page_watts *watts)
+{
+    double width_s = bin_s(power);
+
+    for (int64_t i = watts->first; watts->any && i <= watts->last; i++) {
+        double from_s = (double)(i * watts->width_s - power->axis.from);
+        double to_s = from_s + (double)watts->width_s, joule = watts->joule[i - watts->first];
+
+        for (int k = (int)fmax(from_s / width_s, 0); k < BINS && k * width_s < to_s; k++) {
+            double part_s = fmin(to_s, (k + 1) * width_s) - fmax(from_s, k * width_s);
+
+            power->watt[k] += part_s > 0 ? joule * part_s / (double)watts->width_s / width_s : 0;
+        }
     }
 }
 
@@ -80,15 +145,13 @@ static bool is_clipped(const struct power *power)
     return false;
 }
 
-void page_power(struct page *page)
+void page_power(struct report_html *page)
 {
     struct power power = {.axis = {.left = 62, .right = 990}};
     double sorted[BINS];
-    size_t n = report_records(page->report);
 
     page_axis_find(page, &power.axis);
-    for (size_t i = 0; i < n; i++)
-        add(&power, report_record(page->report, i));
+    fill(&power, &page->watts);
     memcpy(sorted, power.watt, sizeof(sorted));
     power.most = page_scale(sorted, BINS, MOST_OF);
     if (power.most <= 0)

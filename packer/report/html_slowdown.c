@@ -7,6 +7,7 @@
 
 static const double from_pct[] = {0, 1, 2, 5, 10, 20, 50, 100};
 #define CLASSES (sizeof(from_pct) / sizeof(from_pct[0]))
+_Static_assert(CLASSES == PAGE_CLASSES, "a count for each");
 
 /* What is known of a step's slowdown, in the order of the bars. */
 static const struct {
@@ -17,10 +18,7 @@ static const struct {
              {REPORT_PREDICTED, "predicted, where it stood", 0},
              {REPORT_OBSERVED, "measured", 2}};
 #define KNOWN (sizeof(known) / sizeof(known[0]))
-
-struct counts {
-    unsigned n[CLASSES][KNOWN], most;
-};
+_Static_assert(KNOWN == PAGE_KINDS, "a count for each");
 
 static size_t class_of(double slowdown)
 {
@@ -31,8 +29,10 @@ static size_t class_of(double slowdown)
     return i;
 }
 
-static void count(struct counts *counts, const struct report_row *row)
+void page_slowdowns_add(struct report_html *page, const struct report_row *row)
 {
+    struct page_counts *counts = &page->counts;
+
     for (size_t k = 0; k < KNOWN; k++) {
         double slowdown = row->number[known[k].number];
         unsigned *n;
@@ -44,7 +44,7 @@ static void count(struct counts *counts, const struct report_row *row)
     }
 }
 
-static void put_class(struct page *page, const struct counts *counts, size_t i)
+static void put_class(struct report_html *page, const struct page_counts *counts, size_t i)
 {
     char name[48];
 
@@ -61,14 +61,11 @@ static void put_class(struct page *page, const struct counts *counts, size_t i)
     }
 }
 
-void page_slowdowns(struct page *page)
+void page_slowdowns(struct report_html *page)
 {
-    struct counts counts = {.most = 0};
-    size_t n = report_records(page->report);
+    const struct page_counts *counts = &page->counts;
 
-    for (size_t i = 0; i < n; i++)
-        count(&counts, report_record(page->report, i));
-    if (counts.most == 0)
+    if (counts->most == 0)
         return;
     fputs("<section><h2>Slowdowns</h2>\n<p class=\"soft\">How many steps, on each of their nodes, "
           "ran how much slower than alone.</p>\n<ul class=\"legend\">",
@@ -77,6 +74,6 @@ void page_slowdowns(struct page *page)
         fprintf(page->out, "<li><i class=\"c%u\"></i>%s</li>", known[k].colour, known[k].name);
     fputs("</ul>\n<ul class=\"bars close\">\n", page->out);
     for (size_t i = 0; i < CLASSES; i++)
-        put_class(page, &counts, i);
+        put_class(page, counts, i);
     fputs("</ul></section>\n", page->out);
 }

@@ -12,12 +12,13 @@ void page_text(FILE *out, const char *text)
     text_put_markup(out, text);
 }
 
-void page_cell(struct page *page, const struct report_row *row, const struct report_field *field)
+void page_cell(struct report_html *page, const struct report_row *row,
+               const struct report_field *field)
 {
     char text[REPORT_CELL_MAX];
     size_t number;
 
-    report_format_cell(row, field, &page->about->terms, text);
+    report_format_cell(row, field, &page->about.terms, text);
     number = strspn(text, ">=-0123456789.");
     if (field->form < REPORT_FORM_ENERGY || number == 0 || !isalpha((unsigned char)text[number])) {
         page_text(page->out, text);
@@ -30,7 +31,7 @@ void page_cell(struct page *page, const struct report_row *row, const struct rep
     page_text(page->out, text + number);
 }
 
-unsigned page_colour(const struct page *page, const char *user, double uid)
+unsigned page_colour(const struct report_html *page, const char *user, double uid)
 {
     for (size_t i = 0; i < page->users && i < PAGE_COLOURS; i++)
         if (strcmp(page->user[i].text[REPORT_USER], user) == 0 &&

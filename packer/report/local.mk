@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
+	packer/report/allocation.c packer/report/allocation.h \
 	packer/report/benefit.c packer/report/benefit.h \
 	packer/report/benefit_json.c \
 	packer/report/benefit_mean.c packer/report/benefit_mean.h \
 	packer/report/benefit_programs.c packer/report/benefit_programs.h \
 	packer/report/benefit_text.c \
+	packer/report/calendar.c packer/report/calendar.h \
 	packer/report/fields.c packer/report/fields.h \
 	packer/report/format.c \
 	packer/report/html.c packer/report/html.h \
@@ -12,6 +14,7 @@ libpacker_la_SOURCES += \
 	packer/report/html_bars.c \
 	packer/report/html_benefit.c \
 	packer/report/html_days.c \
+	packer/report/html_gather.c \
 	packer/report/html_impl.h \
 	packer/report/html_map.c \
 	packer/report/html_power.c \
@@ -24,7 +27,9 @@ libpacker_la_SOURCES += \
 	packer/report/node_list.c packer/report/node_list.h \
 	packer/report/report.c packer/report/report.h \
 	packer/report/sacct_time.c packer/report/sacct_time.h \
-	packer/report/table.c packer/report/table.h
+	packer/report/table.c packer/report/table.h \
+	packer/report/terms.c packer/report/terms.h \
+	packer/report/totals.c packer/report/totals.h
 
 # The page's looks and its script, as C strings.
 nodist_libpacker_la_SOURCES = packer/report/page.c

@@ -41,6 +41,11 @@ enum rule {
 static const unsigned char TABLE(merge, REPORT_NUMBERS)[3] = {
     ROW(REPORT_NNODES) = {NONE, NONE, NONE},
     ROW(REPORT_CPU_TIME_S) = {SUM, SUM, SUM_KNOWN},
+    ROW(REPORT_ALLOCATED_S) = {SUM, SUM, SUM_KNOWN},
+    ROW(REPORT_WAITED_S) = {NONE, NONE, SUM_KNOWN},
+    ROW(REPORT_UNUSED_S) = {NONE, NONE, SUM_KNOWN},
+    ROW(REPORT_COST) = {SUM_KNOWN, SUM_KNOWN, SUM_KNOWN},
+    ROW(REPORT_CO2) = {SUM_KNOWN, SUM_KNOWN, SUM_KNOWN},
     ROW(REPORT_JOBS) = {MOST, MOST, SUM},
     ROW(REPORT_STEPS) = {MOST, SUM, SUM},
 #define FACT_COLUMN(ID, name, width, key, form, parts) ROW(REPORT_##ID) = RULES_##parts,
@@ -94,6 +99,9 @@ static void read_numbers(const struct ledger_record *record, bool known, double 
     number[REPORT_USED_CORES] = known_count(record->cores_used);
     number[REPORT_RESTARTS] = known ? record->restart : NAN;
     number[REPORT_CPU_TIME_S] = record->elapsed_s * number[REPORT_CORES_GIVEN];
+    number[REPORT_ALLOCATED_S] = number[REPORT_CPU_TIME_S];
+    number[REPORT_WAITED_S] = number[REPORT_UNUSED_S] = NAN;
+    number[REPORT_COST] = number[REPORT_CO2] = NAN;
     number[REPORT_JOBS] = 1;
     number[REPORT_STEPS] = 1;
 }
@@ -177,6 +185,69 @@ void report_row_of(const struct ledger_record *record, struct report_row *row)
         row->energy[i] = energy_of(record->uj[i]);
     row->energy[REPORT_ENERGY] = energy_in_all(row->energy);
     row->energy[REPORT_IDLE] = energy_of(record->uj_idle);
+}
+
+/* ---- dividing ---- */
+
+/* What adds up over jobs; how many they are, and their EDP, is looked at elsewhere. */
+static bool is_amount(int number)
+{
+    unsigned char rule = merge[number][REPORT_MERGE_JOBS];
+
+    return (rule == SUM || rule == SUM_KNOWN) && number != REPORT_JOBS && number != REPORT_STEPS &&
+           number != REPORT_EDP;
+}
+
+/* The part of a whole that is there after `at` of `all` milliseconds. */
+static uint64_t whole_part(uint64_t whole, uint64_t at, uint64_t all)
+{
+    return at >= all ? whole : (uint64_t)((unsigned __int128)whole * at / all);
+}
+
+#define FRACTION                                                                                   \
+    0x1p20 /* what is not whole is divided into so small pieces, which add up exactly */
+
+static double value_part(double value, uint64_t at, uint64_t all)
+{
+    double scale = value == nearbyint(value) || value > 0x1p42 ? 1 : FRACTION;
+
+    if (at >= all || !(value >= 0 && value < 0x1p63))
+        return at >= all ? value : at ? NAN : 0;
+    return (double)whole_part((uint64_t)(value * scale), at, all) / scale;
+}
+
+static struct report_energy energy_part(const struct report_energy *energy, uint64_t from,
+                                        uint64_t to, uint64_t all)
+{
+    uint64_t uj = energy->j * 1000000 + energy->uj; /* of one record */
+    uint64_t part = whole_part(uj, to, all) - whole_part(uj, from, all);
+
+    return (struct report_energy){part / 1000000, (uint32_t)(part % 1000000), energy->metered};
+}
+
+void report_divide(const struct report_row *row, int64_t from_ms, int64_t to_ms,
+                   struct report_row *part)
+{
+    uint64_t all = (uint64_t)(row->end_ms - row->start_ms);
+    uint64_t from = (uint64_t)(from_ms - row->start_ms), to = (uint64_t)(to_ms - row->start_ms);
+
+    *part = *row;
+    if (all == 0 || (from == 0 && to >= all))
+        return;
+    for (int i = 0; i < REPORT_NUMBERS; i++)
+        if (is_amount(i))
+            part->number[i] =
+                value_part(row->number[i], to, all) - value_part(row->number[i], from, all);
+    for (int i = 0; i < REPORT_ENERGIES; i++)
+        part->energy[i] = energy_part(&row->energy[i], from, to, all);
+    for (int i = 0; i < REPORT_MEANS; i++)
+        part->weight_s[i] = row->weight_s[i] * (double)(to - from) / (double)all;
+    part->number[REPORT_STEPS] = to >= all;
+    part->number[REPORT_EDP] = part->number[REPORT_EDP_PER_INSTRUCTION] = NAN;
+    part->start_ms = from_ms;
+    part->end_ms = to_ms;
+    part->start = from ? from_ms / 1000 : row->start;
+    part->end = to >= all ? row->end : to_ms / 1000;
 }
 
 /* ---- merging ---- */
@@ -278,6 +349,19 @@ static void fill(double *number, double value)
         *number = value;
 }
 
+/* Of what was given and not used: threads waited for a CPU in a part of it, others had it or
+ * nobody. */
+static void derive_unused(double *number)
+{
+    double left = number[REPORT_CPU_TIME_S] - number[REPORT_USER_S] - number[REPORT_SYSTEM_S];
+    double waited = number[REPORT_CPU_WAIT_S];
+
+    if (left < 0)
+        left = 0;
+    number[REPORT_WAITED_S] = isnan(left) || isnan(waited) ? NAN : fmin(waited, left);
+    number[REPORT_UNUSED_S] = isnan(waited) ? left : left - number[REPORT_WAITED_S];
+}
+
 /* Records know theirs themselves, as a rule. */
 void report_derive(struct report_row *row)
 {
@@ -291,6 +375,9 @@ void report_derive(struct report_row *row)
     fill(&number[REPORT_POWER_W], elapsed_s > 0 ? energy_j / elapsed_s : NAN);
     if (row->kind == REPORT_TOTAL)
         return;
+    if (row->kind == REPORT_JOB)
+        number[REPORT_CPU_TIME_S] = number[REPORT_ALLOCATED_S];
+    derive_unused(number);
     fill(&number[REPORT_EDP], edp_classic(energy_j, elapsed_s));
     if (instructions > 0)
         fill(&number[REPORT_EDP_PER_INSTRUCTION],

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "packer/base/array.h"
+#include "packer/report/allocation.h"
+#include "packer/report/calendar.h"
 #include "packer/report/intern.h"
 #include "packer/report/join.h"
 #include "packer/report/node_list.h"
@@ -18,19 +19,50 @@ const char *const TABLE(report_by_name, REPORT_BYS) = {
     ROW(REPORT_BY_NOTHING) = "nothing", ROW(REPORT_BY_USER) = "user",
     ROW(REPORT_BY_ACCOUNT) = "account", ROW(REPORT_BY_PARTITION) = "partition",
     ROW(REPORT_BY_NODE) = "node",       ROW(REPORT_BY_DAY) = "day",
+    ROW(REPORT_BY_MONTH) = "month",
 };
 TABLE_COMPLETE(report_by_name);
+
+#define WORDS_KEPT 4096 /* by an empty report: the next records have many of them, too */
 
 struct report {
     struct report_row *row;
     size_t n, room;
     struct report_row **order; /* [n] sorted for the walk */
+    size_t order_room;
     struct report_intern *words;
-    struct {
-        int64_t from, to;
-        const char *name;
-    } day; /* the last that was asked for */
+    const struct report_how *how;
+    struct calendar day, month; /* of groups */
 };
+
+/* ---- by what ---- */
+
+size_t report_keys_count(const struct report_keys *keys)
+{
+    size_t n = 0;
+
+    while (keys && n < REPORT_KEYS_MOST && keys->by[n] != REPORT_BY_NOTHING)
+        n++;
+    return n;
+}
+
+bool report_keys_have(const struct report_keys *keys, enum report_by by)
+{
+    size_t n = report_keys_count(keys);
+
+    for (size_t i = 0; i < n; i++)
+        if (keys->by[i] == by)
+            return true;
+    return false;
+}
+
+bool report_keys_divide(const struct report_keys *keys)
+{
+    return report_keys_have(keys, REPORT_BY_NODE) || report_keys_have(keys, REPORT_BY_DAY) ||
+           report_keys_have(keys, REPORT_BY_MONTH);
+}
+
+/* ---- records ---- */
 
 struct report *report_new(void)
 {
@@ -43,6 +75,7 @@ struct report *report_new(void)
         free(report);
         return NULL;
     }
+    report->month.months = true;
     return report;
 }
 
@@ -56,6 +89,18 @@ void report_free(struct report *report)
     free(report);
 }
 
+void report_set(struct report *report, const struct report_how *how)
+{
+    report->how = how;
+}
+
+void report_clear(struct report *report)
+{
+    report->n = 0;
+    if (report_intern_count(report->words) > WORDS_KEPT)
+        report_intern_clear(report->words);
+}
+
 size_t report_records(const struct report *report)
 {
     return report->n;
@@ -66,68 +111,143 @@ const struct report_row *report_record(const struct report *report, size_t i)
     return &report->row[i];
 }
 
-static const char *keep(void *arg, const char *text)
+static const char *keep(void *words, const char *text)
 {
-    struct report *report = arg;
+    return report_intern_keep(words, text);
+}
 
-    return report_intern_keep(report->words, text);
+/* Keeps the row's texts; most are those of the row before. */
+static int keep_texts(struct report *report, struct report_row *row)
+{
+    const struct report_row *before = report->n ? &report->row[report->n - 1] : NULL;
+
+    for (int i = 0; i < REPORT_TEXTS; i++) {
+        if (before && strcmp(before->text[i], row->text[i]) == 0)
+            row->text[i] = before->text[i];
+        else
+            row->text[i] = keep(report->words, row->text[i]);
+        if (!row->text[i])
+            return -1;
+    }
+    return 0;
+}
+
+static int append(struct report *report, const struct report_row *row)
+{
+    struct report_row *added;
+
+    if (array_grow(&report->row, &report->room, report->n + 1, sizeof(*added)) < 0)
+        return -1;
+    added = &report->row[report->n++];
+    *added = *row;
+    if (report->how) {
+        double energy_j = report_energy_j(&row->energy[REPORT_ENERGY]);
+
+        added->number[REPORT_COST] =
+            report_terms_cost_of(&report->how->terms, energy_j, row->start_ms, row->end_ms);
+        added->number[REPORT_CO2] =
+            report_terms_co2_of(&report->how->terms, energy_j, row->start_ms, row->end_ms);
+    }
+    return 0;
+}
+
+/* Returns the first limit behind a time, both in Unix milliseconds. */
+static int64_t next_limit(struct report *report, int64_t at_ms)
+{
+    struct calendar *calendar = report->how->at == REPORT_BY_DAY ? &report->day : &report->month;
+    int64_t until_ms = report->how->until * 1000;
+
+    if ((report->how->at != REPORT_BY_DAY && report->how->at != REPORT_BY_MONTH) ||
+        !calendar_find(calendar, at_ms / 1000) || calendar->next * 1000 <= at_ms)
+        return until_ms;
+    return calendar->next * 1000 < until_ms ? calendar->next * 1000 : until_ms;
+}
+
+/* Adds the parts of a row that the limits make of it: of what took no time one, or none. */
+static int append_parts(struct report *report, const struct report_row *row)
+{
+    int64_t from_ms = report->how->since * 1000, until_ms = report->how->until * 1000;
+    int64_t at_ms = row->start_ms > from_ms ? row->start_ms : from_ms, next_ms;
+    struct report_row part;
+
+    if (row->end_ms <= row->start_ms)
+        return row->start_ms >= from_ms && row->start_ms < until_ms ? append(report, row) : 0;
+    for (; at_ms < row->end_ms && at_ms < until_ms; at_ms = next_ms) {
+        next_ms = next_limit(report, at_ms);
+        if (next_ms > row->end_ms)
+            next_ms = row->end_ms;
+        report_divide(row, at_ms, next_ms, &part);
+        if (append(report, &part) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 int report_add(struct report *report, const struct ledger_record *record)
 {
-    struct report_row *row;
+    struct report_row row;
 
-    if (array_grow(&report->row, &report->room, report->n + 1, sizeof(*row)) < 0)
+    report_row_of(record, &row);
+    if (keep_texts(report, &row) < 0)
         return -1;
-    row = &report->row[report->n];
-    report_row_of(record, row);
-    for (int i = 0; i < REPORT_TEXTS; i++) {
-        if (report->n && strcmp(row[-1].text[i], row->text[i]) == 0)
-            row->text[i] = row[-1].text[i];
-        else
-            row->text[i] = keep(report, row->text[i]);
-        if (!row->text[i])
-            return -1;
-    }
-    report->n++;
-    return 0;
+    return report->how && report->how->divide ? append_parts(report, &row) : append(report, &row);
 }
 
 /* ---- the order ---- */
 
-static const char *day_of(struct report *report, int64_t at)
+/* What was divided ran before its end; else its end counts, in whole seconds as it is shown. */
+static const char *name_period(struct report *report, struct calendar *calendar,
+                               const struct report_row *row)
 {
-    time_t seconds = (time_t)at;
-    char text[32] = "";
-    struct tm tm;
+    bool divided = report->how && report->how->divide && row->end_ms > row->start_ms;
 
-    if (report->day.name && at >= report->day.from && at < report->day.to)
-        return report->day.name;
-    if (!localtime_r(&seconds, &tm) || strftime(text, sizeof(text), "%Y-%m-%d", &tm) == 0)
+    if (!calendar_find(calendar, divided ? (row->end_ms - 1) / 1000 : row->end))
         return "";
-    report->day.from = at - (tm.tm_hour * 60 + tm.tm_min) * 60 - tm.tm_sec; /* of most days */
-    report->day.to = at + 1;
-    report->day.name = keep(report, text);
-    return report->day.name;
+    return keep(report->words, calendar->name);
 }
 
-static const char *group_of(struct report *report, const struct report_row *row, enum report_by by)
+static const char *name_user(struct report *report, const struct report_row *row)
 {
-    static const enum report_text SPARSE(text,
-                                         REPORT_BYS) = {[REPORT_BY_USER] = REPORT_USER,
-                                                        [REPORT_BY_ACCOUNT] = REPORT_ACCOUNT,
-                                                        [REPORT_BY_PARTITION] = REPORT_PARTITION,
-                                                        [REPORT_BY_NODE] = REPORT_NODES};
     char uid[16];
 
-    if (by == REPORT_BY_NOTHING)
-        return "";
-    if (by == REPORT_BY_DAY)
-        return day_of(report, row->end);
-    if (by != REPORT_BY_USER || *row->text[REPORT_USER])
-        return row->text[text[by]];
+    if (*row->text[REPORT_USER])
+        return row->text[REPORT_USER];
     snprintf(uid, sizeof(uid), "%.0f", row->number[REPORT_UID]);
-    return keep(report, uid);
+    return keep(report->words, uid);
+}
+
+static const char *name_group(struct report *report, const struct report_row *row,
+                              enum report_by by)
+{
+    switch (by) {
+    case REPORT_BY_USER:
+        return name_user(report, row);
+    case REPORT_BY_ACCOUNT:
+        return row->text[REPORT_ACCOUNT];
+    case REPORT_BY_PARTITION:
+        return row->text[REPORT_PARTITION];
+    case REPORT_BY_NODE:
+        return row->text[REPORT_NODES];
+    case REPORT_BY_DAY:
+        return name_period(report, &report->day, row);
+    case REPORT_BY_MONTH:
+        return name_period(report, &report->month, row);
+    case REPORT_BY_NOTHING:
+    case REPORT_BYS:
+        break;
+    }
+    return "";
+}
+
+static int name_groups(struct report *report, struct report_row *row,
+                       const struct report_keys *keys)
+{
+    for (size_t i = 0; i < REPORT_KEYS_MOST; i++) {
+        row->group[i] = name_group(report, row, keys ? keys->by[i] : REPORT_BY_NOTHING);
+        if (!row->group[i])
+            return -1;
+    }
+    return 0;
 }
 
 static int by_text(const char *a, const char *b)
@@ -146,10 +266,19 @@ static int64_t restarts_of(const struct report_row *row)
     return isnan(row->number[REPORT_RESTARTS]) ? -1 : (int64_t)row->number[REPORT_RESTARTS];
 }
 
+static int compare_group(const struct report_row *a, const struct report_row *b)
+{
+    int order = 0;
+
+    for (size_t i = 0; i < REPORT_KEYS_MOST && order == 0; i++)
+        order = by_text(a->group[i], b->group[i]);
+    return order;
+}
+
 /* Is it of the same job: the restarts of a job are jobs of their own, as with sacct -D. */
 static int compare_job(const struct report_row *a, const struct report_row *b)
 {
-    int order = by_text(a->group, b->group);
+    int order = compare_group(a, b);
 
     if (order == 0)
         order = by_number(a->id.job, b->id.job);
@@ -182,19 +311,16 @@ static int compare(const void *a, const void *b)
     return order ? order : by_text(left->text[REPORT_NODES], right->text[REPORT_NODES]);
 }
 
-static int sort(struct report *report, enum report_by by)
+static int sort(struct report *report, const struct report_keys *keys)
 {
     bool sorted = true;
 
-    free(report->order);
-    report->order = malloc((report->n + 1) * sizeof(*report->order));
-    if (!report->order)
+    if (array_grow(&report->order, &report->order_room, report->n + 1, sizeof(*report->order)) < 0)
         return -1;
     for (size_t i = 0; i < report->n; i++) {
         struct report_row *row = &report->row[i];
 
-        row->group = group_of(report, row, by);
-        if (!row->group)
+        if (name_groups(report, row, keys) < 0)
             return -1;
         report->order[i] = row;
         sorted = sorted && (i == 0 || compare(&report->order[i - 1], &report->order[i]) <= 0);
@@ -247,7 +373,7 @@ static int name_nodes(struct walk *walk, size_t from, size_t to, struct report_r
     if (!text)
         return -1;
     row->number[REPORT_NNODES] = (double)n;
-    row->text[REPORT_NODES] = keep(walk->report, text);
+    row->text[REPORT_NODES] = keep(walk->report->words, text);
     free(text);
     return row->text[REPORT_NODES] ? 0 : -1;
 }
@@ -265,7 +391,7 @@ static int gather_steps(struct walk *walk, size_t from, size_t to, bool per_node
             return -1;
         *step = *order[i];
         for (end = i + 1; end < to && !per_node && compare_step(order[i], order[end]) == 0; end++)
-            if (report_merge(step, order[end], REPORT_MERGE_NODES, keep, walk->report) < 0)
+            if (report_merge(step, order[end], REPORT_MERGE_NODES, keep, walk->report->words) < 0)
                 return -1;
         report_derive(step);
         if (end - i > 1 && name_nodes(walk, i, end, step) < 0)
@@ -290,7 +416,7 @@ static int visit_job(struct walk *walk, size_t from, size_t to, struct report_ro
     *job = walk->step[0];
     job->kind = REPORT_JOB;
     for (size_t i = 1; i < walk->steps; i++)
-        if (report_merge(job, &walk->step[i], REPORT_MERGE_STEPS, keep, walk->report) < 0)
+        if (report_merge(job, &walk->step[i], REPORT_MERGE_STEPS, keep, walk->report->words) < 0)
             return -1;
     report_derive(job);
     job->exit_status = exit_of(walk, job);
@@ -303,10 +429,11 @@ static int visit_job(struct walk *walk, size_t from, size_t to, struct report_ro
 }
 
 /* Add a job, or a group, to a total. */
-static int add_up(struct walk *walk, struct report_row *total, const struct report_row *part)
+static int add_up(struct report_intern *words, struct report_row *total,
+                  const struct report_row *part)
 {
     if (total->kind == REPORT_TOTAL)
-        return report_merge(total, part, REPORT_MERGE_JOBS, keep, walk->report);
+        return report_merge(total, part, REPORT_MERGE_JOBS, keep, words);
     *total = *part;
     total->kind = REPORT_TOTAL;
     total->id = (struct wire_step_id){0};
@@ -334,10 +461,10 @@ static int visit_group(struct walk *walk, size_t from, size_t to, struct report_
         for (end = i + 1; end < to && compare_job(order[i], order[end]) == 0;)
             end++;
         rc = visit_job(walk, i, end, &job);
-        if (rc || add_up(walk, total, &job) < 0)
+        if (rc || add_up(walk->report->words, total, &job) < 0)
             return rc ? rc : -1;
     }
-    total->group = order[from]->group;
+    memcpy(total->group, order[from]->group, sizeof(total->group));
     report_derive(total);
     return walk->visitor->total ? walk->visitor->total(total, walk->visitor->arg) : 0;
 }
@@ -352,15 +479,22 @@ static int visit_all(struct walk *walk, struct report_row *grand)
         struct report_row total;
         int rc;
 
-        for (end = i + 1; end < n && by_text(order[i]->group, order[end]->group) == 0;)
+        for (end = i + 1; end < n && compare_group(order[i], order[end]) == 0;)
             end++;
         rc = visit_group(walk, i, end, &total);
-        if (rc || add_up(walk, grand, &total) < 0)
+        if (rc || add_up(walk->report->words, grand, &total) < 0)
             return rc ? rc : -1;
     }
     if (n)
         report_derive(grand);
     return 0;
+}
+
+static void name_nobody(struct report_row *sum)
+{
+    sum->kind = REPORT_TOTAL;
+    for (size_t i = 0; i < REPORT_KEYS_MOST; i++)
+        sum->group[i] = "";
 }
 
 void report_sum_begin(struct report_row *sum)
@@ -372,14 +506,17 @@ void report_sum_begin(struct report_row *sum)
         sum->text[i] = "";
 }
 
-int report_sum(struct report *keeper, struct report_row *sum, const struct report_row *total)
+int report_sum(struct report_intern *words, struct report_row *sum, const struct report_row *total)
 {
-    struct walk walk = {.report = keeper};
+    const char *before[REPORT_TEXTS];
 
-    if (add_up(&walk, sum, total) < 0)
+    memcpy(before, sum->text, sizeof(before));
+    if (add_up(words, sum, total) < 0)
         return -1;
     for (int i = 0; i < REPORT_TEXTS; i++) {
-        sum->text[i] = keep(keeper, sum->text[i]);
+        if (sum->text[i] == before[i]) /* `words` has it */
+            continue;
+        sum->text[i] = keep(words, sum->text[i]);
         if (!sum->text[i])
             return -1;
     }
@@ -390,11 +527,10 @@ void report_sum_end(struct report_row *sum)
 {
     if (sum->kind == REPORT_TOTAL)
         report_derive(sum);
-    sum->kind = REPORT_TOTAL;
-    sum->group = "";
+    name_nobody(sum);
 }
 
-int report_walk(struct report *report, enum report_by by, bool per_node,
+int report_walk(struct report *report, const struct report_keys *keys, bool per_node,
                 const struct report_visitor *visitor, struct report_row *grand)
 {
     static const struct report_visitor nobody;
@@ -402,18 +538,17 @@ int report_walk(struct report *report, enum report_by by, bool per_node,
     struct report_row total;
     int rc;
 
-    /* A job may have parts in several of these groups. */
-    if (grand && (by == REPORT_BY_NODE || by == REPORT_BY_DAY)) {
-        rc = report_walk(report, REPORT_BY_NOTHING, false, &nobody, grand);
-        return rc ? rc : report_walk(report, by, per_node, visitor, NULL);
+    if (grand && report_keys_divide(keys)) {
+        rc = report_walk(report, NULL, false, &nobody, grand);
+        return rc ? rc : report_walk(report, keys, per_node, visitor, NULL);
     }
 
-    if (report_join(report->row, report->n) < 0 || sort(report, by) < 0)
+    if (report_join(report->row, report->n) < 0 || report_allocate(report->row, report->n) < 0 ||
+        sort(report, keys) < 0)
         return -1;
     report_sum_begin(&total);
     rc = visit_all(&walk, &total);
-    total.kind = REPORT_TOTAL;
-    total.group = "";
+    name_nobody(&total);
     if (grand)
         *grand = total;
     free(walk.step);

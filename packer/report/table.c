@@ -12,12 +12,15 @@ static void put_spaces(FILE *out, int n)
         putc_unlocked(' ', out);
 }
 
-/* Padded or cut to the column's width, the last character then '+', and a blank. */
+/* Padded or cut to the column's width, the last character then '+', and a blank. A figure that was
+ * cut would be another figure: it takes more room. */
 static void put_padded(FILE *out, const struct report_column *column, const char *text,
-                       size_t length)
+                       size_t length, bool is_title)
 {
     int width = abs(column->width), used = (int)text_columns(text, length);
 
+    if (used > width && report_field_is_whole(column->field) && !is_title)
+        width = used;
     if (column->width > 0)
         put_spaces(out, width - used);
     fwrite_unlocked(text, 1, used > width ? text_fit(text, (size_t)width - 1) : length, out);
@@ -28,12 +31,13 @@ static void put_padded(FILE *out, const struct report_column *column, const char
     putc_unlocked(' ', out);
 }
 
-static void put_cell(struct report_table *table, size_t i, const char *text, size_t length)
+static void put_cell(struct report_table *table, size_t i, const char *text, size_t length,
+                     bool is_title)
 {
     const char *delimiter = table->shape == REPORT_SHAPE_CSV ? "," : table->delimiter;
 
     if (table->shape == REPORT_SHAPE_TABLE) {
-        put_padded(table->out, &table->column[i], text, length);
+        put_padded(table->out, &table->column[i], text, length, is_title);
         return;
     }
     if (table->shape == REPORT_SHAPE_CSV)
@@ -52,7 +56,7 @@ void report_table_header(struct report_table *table)
         const char *title =
             table->shape == REPORT_SHAPE_CSV ? table->column[i].key : table->column[i].title;
 
-        put_cell(table, i, title, strlen(title));
+        put_cell(table, i, title, strlen(title), true);
     }
     putc_unlocked('\n', table->out);
     if (table->shape != REPORT_SHAPE_TABLE)
@@ -76,10 +80,24 @@ static void put_cells(struct report_table *table, size_t i, const struct report_
                             : report_format_cell(row, table->column[i].field, &table->terms, text);
 
         text_clean(text);
-        put_cell(table, i, text, length);
+        put_cell(table, i, text, length, false);
     }
     putc_unlocked('\n', table->out);
     table->rows++;
+}
+
+void report_table_widen(struct report_table *table, const struct report_row *row)
+{
+    char text[REPORT_CELL_MAX];
+
+    for (size_t i = 0; i < table->columns; i++) {
+        int *width = &table->column[i].width;
+        size_t length = report_format_cell(row, table->column[i].field, &table->terms, text);
+        int used = (int)text_columns(text, length);
+
+        if (used > abs(*width) && report_field_is_whole(table->column[i].field))
+            *width = *width < 0 ? -used : used;
+    }
 }
 
 void report_table_row(struct report_table *table, const struct report_row *row)
@@ -89,7 +107,7 @@ void report_table_row(struct report_table *table, const struct report_row *row)
 
 void report_table_sum(struct report_table *table, const struct report_row *row, const char *name)
 {
-    put_cell(table, 0, name, strlen(name));
+    put_cell(table, 0, name, strlen(name), true);
     put_cells(table, 1, row);
 }
 

@@ -19,10 +19,13 @@ struct report_table {
     const char *delimiter; /* of the parsable shapes */
     bool header;
     struct report_terms terms;
-    const struct report_column *column; /* [columns], borrowed */
+    struct report_column *column; /* [columns], borrowed */
     size_t columns;
     size_t rows; /* written so far: 0 at first */
 };
+
+/* Makes columns as wide as the row needs; of rows that are to be written all the same. */
+void report_table_widen(struct report_table *table, const struct report_row *row);
 
 /* Writes the lines above the rows, where there are any; not for JSON. */
 void report_table_header(struct report_table *table);

@@ -71,7 +71,7 @@ int settle_figures_of(struct report *report, struct settle_figures *figures)
     struct report_visitor visitor = {.job = tell_job, .arg = figures};
 
     *figures = (struct settle_figures){NULL, 0};
-    return report_walk(report, REPORT_BY_NOTHING, false, &visitor, NULL);
+    return report_walk(report, NULL, false, &visitor, NULL);
 }
 
 /* ---- the ledger ---- */

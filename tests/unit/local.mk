@@ -271,6 +271,7 @@ unit_programs = \
 	tests/unit/profiles/test_text \
 	tests/unit/profiles/test_threads \
 	tests/unit/report/test_benefit \
+	tests/unit/report/test_accounting \
 	tests/unit/report/test_format \
 	tests/unit/report/test_html \
 	tests/unit/report/test_sacct_time \

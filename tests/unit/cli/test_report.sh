@@ -77,12 +77,12 @@ total                                    00:18:40 >=16.00kJ >=12.24MJs         '
 reports '12           solver-wi+    alice     8   00:16:40   12.00kJ   12.00MJs         
 13_3              a"b,c      bob     4   00:01:00                              
 15                                   4   00:01:00   4.000kJ   240.0kJs         ' $a -X -n
-reports 'User           Jobs  Steps     CPUTime    Energy        EDP SlowdownObs Avoided 
------------- ------ ------ ----------- --------- ---------- ----------- ------- 
-77                1      1    00:04:00   4.000kJ   240.0kJs                     
-alice             1      2    03:06:40   12.00kJ   12.00MJs                     
-bob               1      1    00:04:00                                          
-total             3      4    03:14:40 >=16.00kJ >=12.24MJs                     ' $a --by user
+reports 'User           Jobs  Steps CoreHours UnusedHours    Energy SlowdownObs Avoided 
+------------ ------ ------ --------- ----------- --------- ----------- ------- 
+77                1      1     0.067               4.000kJ                     
+alice             1      2     2.111               12.00kJ                     
+bob               1      1     0.067                                           
+total             3      4     2.244             >=16.00kJ                     ' $a --by user
 widest() { # COLUMNS OPTION..: the widest line on a terminal of so many
     # shellcheck disable=SC2086 # options are several words
     script -qec "stty cols $1; $berthctl report --ledger $url $all $a $2" /dev/null | tr -d '\r' | awk '{ if (length > n) n = length } END { print n }'
@@ -102,14 +102,14 @@ reports 'Account          Energy         Cost        CO2
 ------------ ---------- ------------ ---------- 
                 4.000kJ   0.00033CHF     0.444g 
 chem                                            
-phys            12.00kJ     0.001CHF     1.333g 
+phys            12.00kJ    0.0010CHF     1.333g 
 total         >=16.00kJ  >=0.0013CHF   >=1.778g 
 >=0.004444kWh, >=0.0013CHF (0.3CHF a kWh), >=1.778g of CO2 (400g a kWh)' $a --config "$dir/site.conf" --by account -o Group,Energy,Cost,CO2
 reports '{"since":1793491200,"until":1796083200,"currency":"CHF","by":"account","totals":[
-{"account":null,"cost":0.000333333333,"co2_g":0.444444445},
+{"account":null,"cost":0.000333333333417,"co2_g":0.444444444556},
 {"account":"chem","cost":null,"co2_g":null},
-{"account":"phys","cost":0.001,"co2_g":1.33333333}],
-"total":{"account":null,"cost":0.00133333333,"co2_g":1.77777778}}' $a --config "$dir/site.conf" --by account --json -o Group,Cost,CO2
+{"account":"phys","cost":0.00100000000025,"co2_g":1.33333333367}],
+"total":{"account":null,"cost":0.00133333333367,"co2_g":1.77777777822}}' $a --config "$dir/site.conf" --by account --json -o Group,Cost,CO2
 reports 'Cost|CO2
 |' $a -j 12 -X --parsable2 -o Cost,CO2
 
@@ -161,6 +161,60 @@ reports '{"since":1793491200,"until":1796083200,"by":"partition","totals":[
 {"partition":"main","job_count":1},
 {"partition":"short","job_count":1}],
 "total":{"partition":null,"job_count":3}}' $a --by partition --json -o Group,Jobs
+
+reports 'Month        Account        Jobs  Steps CoreHours UnusedHours    Energy 
+------------ ------------ ------ ------ --------- ----------- --------- 
+2026-11                        1      1     0.067               4.000kJ 
+2026-11      chem              1      1     0.067                       
+2026-11      phys              1      2     2.111               12.00kJ 
+total                          3      4     2.244             >=16.00kJ ' $a --by month,account
+reports 'account,user,energy_j,cost,currency
+,77,4000.000001,,
+chem,bob,,,
+phys,alice,12000.000003,,' $a --by account,user --csv -o Group,Energy,Cost,Currency
+reports '{"since":1793491200,"until":1796083200,"by":"node,day","totals":[
+{"node":"n1","day":"2026-11-21","energy_j":8000.000002,"edp_js":8000000.002},
+{"node":"n2","day":"2026-11-21","energy_j":4000.000001,"edp_js":3600000.0009},
+{"node":"n3","day":"2026-11-22","energy_j":4000.000001,"edp_js":240000.00006}],
+"total":{"node":null,"day":null,"energy_j":16000.000004,"edp_js":null}}' $a --by node,day --json -o Group,Energy,EDP
+
+# a figure is never cut, and the site has columns of its own
+reports '12000.000003 ' -n -X -j 12 -o EnergyRaw%4
+printf 'report_fields = Cost,CO2\nenergy_price = 3\nenergy_tariff = 09:00-10:00=6\n' >"$dir/fields.conf"
+reports 'Account        Jobs  Steps CoreHours    Energy         Cost        CO2 
+------------ ------ ------ --------- --------- ------------ ---------- 
+                  1      1     0.067   4.000kJ    0.0033EUR            
+chem              1      1     0.067                                   
+phys              1      2     2.111   12.00kJ     0.010EUR            
+total             3      4     2.244 >=16.00kJ   >=0.013EUR            
+>=0.004444kWh, >=0.013EUR (3EUR a kWh on average)' $a --by account --config "$dir/fields.conf"
+printf 'report_fields = Cost,Colour\n' >"$dir/fields.conf"
+refuses '' 2 "report_fields of berth.conf: no such field: 'Colour'" report --ledger "$url" --config "$dir/fields.conf"
+
+# ---- limits ----
+# Two hours over midnight, 4 kJ: whole on both days, and a quarter and three of it where it is divided.
+{
+    record n1 31 0 alice 1000 $((morning + 57600 - 1800)) 7200 0 ",$metered,$named"
+} | "$fill" "sqlite:$dir/night.db" || exit 99
+for day in 2026-11-21:2026-11-22 2026-11-22:2026-11-23; do
+    run '' report --ledger "sqlite:$dir/night.db" $a -S "${day%:*}" -E "${day#*:}" --by user --csv -o Group,Steps,Energy
+    [ "$(tail -n 1 "$dir/out")" = 'alice,1,4000.000001' ] || bad "report -S ${day%:*}" 'all of it' "$(cat "$dir/out")"
+    grep -q '1 record of steps that ran over the beginning or the end counts whole, as in sacct: --divide' "$dir/err" ||
+        bad "report -S ${day%:*}" 'a word of what is billed twice' "$(cat "$dir/err")"
+done
+answers '' 'user,step_count,core_hours,energy_j
+alice,0,2,1000.000000' report --ledger "sqlite:$dir/night.db" $a -S 2026-11-21 -E 2026-11-22 --by user --csv -o Group,Steps,CoreHours,Energy --divide
+answers '' 'user,step_count,core_hours,energy_j
+alice,1,6,3000.000001' report --ledger "sqlite:$dir/night.db" $a -S 2026-11-22 -E 2026-11-23 --by user --csv -o Group,Steps,CoreHours,Energy --divide
+answers '' 'day,job_count,step_count,energy_j
+2026-11-21,1,0,1000.000000
+2026-11-22,1,1,3000.000001' report --ledger "sqlite:$dir/night.db" $a -S 2026-11-01 -E 2026-12-01 --by day --csv -o Group,Jobs,Steps,Energy --divide
+
+# of a job that has just ended more may come
+now=$(date +%s)
+record n1 41 0 alice 1000 $((now - 30)) 20 0 '' | "$fill" "sqlite:$dir/fresh.db" || exit 99
+run '' report --ledger "sqlite:$dir/fresh.db" -j 41 -XnP -o JobID
+grep -q '1 job ended a step less than 60 s ago: more of its records may come' "$dir/err" || bad 'report -j 41' 'more may come' "$(cat "$dir/err")"
 
 # ---- does it help? ----
 # shellcheck disable=SC2086 # times are several words
@@ -288,7 +342,11 @@ refuses '' 2 "--state: no such state: 'done'" report -s done
 refuses '' 2 "--nodelist: nodes such as n1,n[2-4] expected" report -N 'n[1-'
 refuses '' 2 "--format: no such field: 'Colour'" report -o JobID,Colour
 refuses '' 2 "--format: JobID%0: a width from 1 to 512 expected" report -o JobID%0
-refuses '' 2 "--by: one of user, account, partition, node, day, job expected, not 'group'" report --by group
+refuses '' 2 "--by: words of user, account, partition, node, day, month, or job alone, expected, not 'group'" report --by group
+refuses '' 2 "expected, not 'moth' (month?)" report --by user,moth
+refuses '' 2 "--by: 'user' stands there twice" report --by user,account,user
+refuses '' 2 "--by: 3 words at most" report --by user,account,day,node
+refuses '' 2 "--by: job stands alone" report --by user,job
 refuses '' 2 "--units: one of auto, J, kJ, MJ, kWh, MWh expected, not 'eV'" report --units eV
 refuses '' 2 "one of --parsable, --parsable2, --csv and --json only" report --csv --json
 refuses '' 2 "--html is a page by itself" report --html x --json

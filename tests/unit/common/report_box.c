@@ -58,8 +58,11 @@ struct ledger_record report_box_record(uint32_t job, uint32_t step)
     return record;
 }
 
+static const struct report_how how = {.terms = {.price = 0.25, .currency = "EUR", .co2_g = 400}};
+
 void report_box_add(struct report *report, const struct ledger_record *record)
 {
+    report_set(report, &how);
     assert_int_equal(report_add(report, record), 0);
 }
 
@@ -87,8 +90,7 @@ static char *next_text(void)
 const char *report_box_cell(const struct report_row *row, const char *field)
 {
     char *text = next_text();
-    size_t length = report_format_cell(
-        row, field_of(field), &(struct report_terms){REPORT_UNIT_AUTO, 0.25, "EUR", 400}, text);
+    size_t length = report_format_cell(row, field_of(field), &how.terms, text);
 
     assert_int_equal(length, strlen(text));
     return text;
@@ -97,8 +99,7 @@ const char *report_box_cell(const struct report_row *row, const char *field)
 const char *report_box_raw(const struct report_row *row, const char *field)
 {
     char *text = next_text();
-    size_t length = report_format_raw(
-        row, field_of(field), &(struct report_terms){REPORT_UNIT_AUTO, 0.25, "EUR", 400}, text);
+    size_t length = report_format_raw(row, field_of(field), &how.terms, text);
 
     assert_int_equal(length, strlen(text));
     return text;
@@ -129,7 +130,8 @@ void report_box_walk(struct report *report, enum report_by by, bool per_node,
                      struct report_box *box)
 {
     const struct report_visitor visitor = {take_job, take_total, box};
+    const struct report_keys keys = {{by}};
 
     box->n = 0;
-    assert_int_equal(report_walk(report, by, per_node, &visitor, &box->grand), 0);
+    assert_int_equal(report_walk(report, &keys, per_node, &visitor, &box->grand), 0);
 }

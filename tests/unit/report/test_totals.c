@@ -335,7 +335,7 @@ static void test_exact(void **state)
         uj += part + 1;
         add(record);
     }
-    report_walk(report, REPORT_BY_NOTHING, false, &(struct report_visitor){0}, &box.grand);
+    report_walk(report, NULL, false, &(struct report_visitor){0}, &box.grand);
     assert_true(box.grand.energy[REPORT_ENERGY].j == uj / 1000000);
     assert_int_equal(box.grand.energy[REPORT_ENERGY].uj, uj % 1000000);
     for (uint32_t i = 0; i < 3000; i++) {
@@ -344,7 +344,7 @@ static void test_exact(void **state)
         record.uj[ENERGY_PACKAGE] = 0x1p53 - 1; /* 9007199254.740991 J */
         add(record);
     }
-    report_walk(report, REPORT_BY_NOTHING, false, &(struct report_visitor){0}, &box.grand);
+    report_walk(report, NULL, false, &(struct report_visitor){0}, &box.grand);
     assert_true(box.grand.energy[REPORT_ENERGY].j ==
                 (uint64_t)(((unsigned __int128)3000 * 9007199254740991u +
                             (unsigned __int128)3000 * 1000000000u + uj) /
@@ -369,7 +369,7 @@ static void test_stop(void **state)
     (void)state;
     add(report_box_record(12, 0));
     add(report_box_record(13, 0));
-    assert_int_equal(report_walk(report, REPORT_BY_NOTHING, false, &visitor, NULL), 7);
+    assert_int_equal(report_walk(report, NULL, false, &visitor, NULL), 7);
     assert_int_equal(calls, 1);
 }
 
