@@ -111,6 +111,7 @@ libctl_la_SOURCES += \
 	packer/cli/status.c \
 	packer/cli/steps_table.c packer/cli/steps_table.h \
 	packer/cli/top.c \
+	packer/cli/verdict.c packer/cli/verdict.h \
 	packer/cli/verbs.h
 
 bin_PROGRAMS += berthctl

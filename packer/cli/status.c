@@ -16,12 +16,14 @@
 #include "packer/cli/silence.h"
 #include "packer/cli/steps_table.h"
 #include "packer/cli/verbs.h"
+#include "packer/cli/verdict.h"
+#include "enum_table.h"
 
 #define INDENT 2 /* of what is continued on another line */
 
 struct status {
     struct find find;
-    bool json;
+    bool json, benefit;
     const char *node; /* NULL: this one */
     const char *svg;  /* where the picture goes; NULL: a page is printed */
 };
@@ -32,12 +34,14 @@ static const struct ctl_option option_rows[] = {
      CTL_TEXT(struct status, node)},
     {"svg", 0, "FILE", "a picture of the machine and who is in it, for a browser (-: stdout)",
      CTL_TEXT(struct status, svg)},
+    {"benefit", 0, NULL, "does it help here? by the last 30 days, before all else",
+     CTL_FLAG(struct status, benefit)},
     FIND_OPTIONS(struct status),
 };
 static const struct ctl_options options = {
     .verb = "status",
-    .synopsis =
-        "[--json | --svg FILE] [-w NODE] [--config FILE] [--here] [--wait S] [--socket PATH]",
+    .synopsis = "[--json | --svg FILE] [--benefit] [-w NODE] [--config FILE] [--here] [--wait S] "
+                "[--socket PATH]",
     .about = "The node, who stands on which last-level cache, and a line for each step.",
     .more = "A slowdown with a ~ is predicted, one without it measured. NO_COLOR=1: no colour.",
     CTL_OPTIONS(option_rows),
@@ -436,6 +440,44 @@ void ctl_put_status(struct screen *screen, struct json_object *answer, bool top,
     steps_put(screen, ctl_object(answer, "steps"), top);
 }
 
+/* Puts whether berth helps on the node, before all else: into the answer, or as a line. */
+static void tell_benefit(const struct status *status, struct json_object *answer,
+                         struct screen *screen)
+{
+    static const enum screen_style TABLE(style, BENEFIT_WORDS) = {
+        ROW(BENEFIT_HELPS) = SCREEN_GOOD,
+        ROW(BENEFIT_HURTS) = SCREEN_BAD,
+        ROW(BENEFIT_NO_GAIN) = SCREEN_PLAIN,
+        ROW(BENEFIT_UNTOLD) = SCREEN_PLAIN,
+    };
+    TABLE_COMPLETE(style);
+    const char *node = ctl_text(ctl_object(answer, "node"), "name");
+    char sentence[BENEFIT_SENTENCE_MAX + 64];
+    const struct benefit_result *result;
+    struct berth_error err;
+    bool own = false;
+    struct benefit *benefit = verdict_read(status->find.config, node, &own, &err);
+
+    if (!benefit) {
+        snprintf(sentence, sizeof(sentence), "Whether berth helps cannot be told: %.400s",
+                 err.text);
+        if (status->json)
+            json_add(answer, "benefit", NULL);
+        else
+            screen_wrap(screen, SCREEN_WARN, INDENT, sentence);
+        return;
+    }
+    result = benefit_conclude(benefit);
+    benefit_sentence(result, sentence);
+    if (own)
+        strcat(sentence, " (Your own steps.)");
+    if (status->json)
+        json_add(answer, "benefit", benefit_verdict_json(result));
+    else
+        screen_wrap(screen, style[result->verdict.word], INDENT, sentence);
+    benefit_free(benefit);
+}
+
 int ctl_status(int argc, char **argv)
 {
     struct status status = {0};
@@ -449,9 +491,11 @@ int ctl_status(int argc, char **argv)
     answer = find_node(&status.find, status.node, &err);
     if (!answer)
         return ctl_fail(status.node ? status.node : "berthd", "%s", err.text);
+    screen = screen_stdout();
+    if (status.benefit && !status.svg)
+        tell_benefit(&status, answer, &screen);
     if (status.json)
         return ctl_print_json(answer);
-    screen = screen_stdout();
     rc = 0;
     if (status.svg)
         rc = write_svg(answer, status.svg);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packer/base/array.h"
 #include "packer/report/benefit_mean.h"
 #include "packer/report/benefit_programs.h"
+#include "packer/report/benefit_verdict.h"
 #include "packer/report/intern.h"
 #include "enum_table.h"
 
@@ -33,9 +33,7 @@ struct benefit {
     struct sums sums[BENEFIT_KINDS];
     struct benefit_sum bias, error, size_loss;
     struct benefit_programs programs;
-    struct report_intern *words;
-    const char **node; /* [n] of the records, nearly */
-    size_t n, room;
+    struct report_intern *words, *nodes; /* nodes: their names alone, to be counted */
 };
 
 struct benefit *benefit_new(void)
@@ -46,8 +44,9 @@ struct benefit *benefit_new(void)
     if (!benefit)
         return NULL;
     benefit->words = report_intern_new();
-    if (!benefit->words) {
-        free(benefit);
+    benefit->nodes = report_intern_new();
+    if (!benefit->words || !benefit->nodes) {
+        benefit_free(benefit);
         return NULL;
     }
     result = &benefit->result;
@@ -63,7 +62,7 @@ void benefit_free(struct benefit *benefit)
         return;
     benefit_programs_clear(&benefit->programs);
     report_intern_free(benefit->words);
-    free(benefit->node);
+    report_intern_free(benefit->nodes);
     free(benefit);
 }
 
@@ -130,25 +129,16 @@ static enum benefit_why why_of(const struct ledger_record *record)
 
 /* ---- winners and losers ---- */
 
-/* Puts the step where it belongs by magnitude; of a full list the last one goes. */
-static void rank(struct benefit_step *list, size_t *n, const struct benefit_step *step)
+/* Notes what is predicted of a step: that counts where its program was not measured both ways. */
+static int note(struct benefit *benefit, struct benefit_alike *alike,
+                const struct ledger_record *record, enum benefit_kind kind, double core_s,
+                double energy_j)
 {
-    size_t at = *n < BENEFIT_LIST ? (*n)++ : BENEFIT_LIST - 1;
-
-    for (; at > 0 && fabs(list[at - 1].core_s) < fabs(step->core_s); at--)
-        list[at] = list[at - 1];
-    list[at] = *step;
-}
-
-static int note(struct benefit *benefit, const struct ledger_record *record, enum benefit_kind kind,
-                double core_s, double energy_j)
-{
-    struct benefit_result *result = &benefit->result;
-    bool wins = core_s > 0;
-    size_t *n = wins ? &result->winners : &result->losers;
-    struct benefit_step *list = wins ? result->winner : result->loser;
+    struct benefit_rank *rank = core_s > 0 ? &alike->winner : &alike->loser;
     struct benefit_step step = {.kind = kind,
                                 .id = record->id,
+                                .user = alike->user,
+                                .program = alike->program,
                                 .uid = record->uid,
                                 .cores = record->cores_given,
                                 .slurm = record->slowdown_home,
@@ -157,53 +147,16 @@ static int note(struct benefit *benefit, const struct ledger_record *record, enu
                                 .core_s = core_s,
                                 .energy_j = energy_j};
 
-    if (core_s == 0 || (*n == BENEFIT_LIST && fabs(core_s) <= fabs(list[*n - 1].core_s)))
+    if (core_s == 0)
+        return 0;
+    rank->all++;
+    if (!benefit_rank_takes(rank, core_s))
         return 0;
     step.node = report_intern_keep(benefit->words, record->node);
-    step.user = report_intern_keep(benefit->words, record->user);
-    step.program = report_intern_keep(benefit->words, record->program);
-    if (!step.node || !step.user || !step.program)
-        return -1;
-    rank(list, n, &step);
-    return 0;
+    return step.node ? benefit_rank_put(rank, &step) : -1;
 }
 
 /* ---- adding up ---- */
-
-/* Notes the record's node; they are counted at the end. */
-static int note_node(struct benefit *benefit, const char *name)
-{
-    const char *node = report_intern_keep(benefit->words, name);
-
-    if (!node)
-        return -1;
-    if (benefit->n && benefit->node[benefit->n - 1] == node)
-        return 0;
-    if (array_grow(&benefit->node, &benefit->room, benefit->n + 1, sizeof(*benefit->node)) < 0)
-        return -1;
-    benefit->node[benefit->n++] = node;
-    return 0;
-}
-
-/* Equal names are equal pointers. */
-static int by_address(const void *a, const void *b)
-{
-    uintptr_t left = (uintptr_t) * (const char *const *)a;
-    uintptr_t right = (uintptr_t) * (const char *const *)b;
-
-    return (left > right) - (left < right);
-}
-
-static size_t count_nodes(struct benefit *benefit)
-{
-    size_t n = 0;
-
-    if (benefit->n)
-        qsort(benefit->node, benefit->n, sizeof(*benefit->node), by_address);
-    for (size_t i = 0; i < benefit->n; i++)
-        n += i == 0 || benefit->node[i] != benefit->node[i - 1];
-    return n;
-}
 
 static void compare(struct benefit *benefit, const struct ledger_record *record,
                     enum benefit_kind kind, double weight)
@@ -223,8 +176,8 @@ static void compare(struct benefit *benefit, const struct ledger_record *record,
 }
 
 /* Of a step that berth placed or observed. */
-static int add_step(struct benefit *benefit, const struct ledger_record *record,
-                    enum benefit_kind kind, double weight)
+static int add_step(struct benefit *benefit, struct benefit_alike *alike,
+                    const struct ledger_record *record, enum benefit_kind kind, double weight)
 {
     struct benefit_group *group = &benefit->result.group[kind];
     double core_s, energy_j;
@@ -240,7 +193,7 @@ static int add_step(struct benefit *benefit, const struct ledger_record *record,
     benefit_sum_add(&benefit->sums[kind].berth, by_berth(record, kind), weight);
     benefit_amount_add(&group->core_time, core_s);
     benefit_amount_add(&group->energy, energy_j);
-    return note(benefit, record, kind, core_s, energy_j);
+    return note(benefit, alike, record, kind, core_s, energy_j);
 }
 
 #define WORKED 0.1 /* of the time: beside others who use the same CPUs half of one is much */
@@ -263,6 +216,7 @@ int benefit_add(struct benefit *benefit, const struct ledger_record *record)
 {
     struct benefit_result *result = &benefit->result;
     double weight = core_time(record);
+    struct benefit_alike *alike;
     enum benefit_kind kind;
 
     result->records++;
@@ -275,11 +229,11 @@ int benefit_add(struct benefit *benefit, const struct ledger_record *record)
     benefit_amount_add(&result->freed, record->size_freed_core_s);
     if (record->size_freed_core_s > 0)
         benefit_sum_add(&benefit->size_loss, record->size_loss_measured, weight);
-    if (note_node(benefit, record->node) < 0 ||
-        benefit_programs_add(&benefit->programs, benefit->words, record, weight) < 0)
+    alike = benefit_programs_add(&benefit->programs, benefit->words, record, weight);
+    if (!alike || !report_intern_keep(benefit->nodes, record->node))
         return -1;
     if (kind_of(record, &kind))
-        return add_step(benefit, record, kind, weight);
+        return add_step(benefit, alike, record, kind, weight);
     benefit_amount_add(&result->why[why_of(record)], weight);
     return 0;
 }
@@ -293,10 +247,11 @@ const struct benefit_result *benefit_conclude(struct benefit *benefit)
         result->group[i].berth = benefit_sum_mean(&benefit->sums[i].berth);
         result->group[i].measured = benefit_sum_mean(&benefit->sums[i].measured);
     }
-    result->nodes = count_nodes(benefit);
+    result->nodes = report_intern_count(benefit->nodes);
     result->bias = benefit_sum_mean(&benefit->bias);
     result->error = benefit_sum_mean(&benefit->error);
     result->size_loss = benefit_sum_mean(&benefit->size_loss);
     benefit_programs_conclude(&benefit->programs, result);
+    benefit_judge(result);
     return result;
 }

@@ -8,9 +8,11 @@
  * measured only where the same program (of the same user, tag and number of cores) ran both where
  * Slurm put it and where berth did; their neighbours were not the same.
  *
- * Records are read one by one and are not kept, but for a few words of each that knows something
- * to compare. A record is a step on one node; batch scripts and interactive shells are left out,
- * but those whose own processes have worked, and are known.
+ * Measured wins over predicted: the verdict is about what was measured, and so is a program that
+ * ran both ways; what is predicted is called so, and tells of the others.
+ *
+ * Records are read one by one and are not kept. A record is a step on one node; batch scripts and
+ * interactive shells are left out, but those whose own processes have worked, and are known.
  * Intervals are of 95 %, of a mean weighted by core time (Student's t), over the steps: they say
  * how far steps differ, not how far the model is off. That is told by `error`. */
 #ifndef BERTH_REPORT_BENEFIT_H
@@ -20,6 +22,7 @@
 #include <stdio.h>
 
 #include "packer/ledger/ledger.h"
+#include "packer/report/fields.h"
 
 /* A mean over n steps, and half of its interval; both NAN where n is 0, half where n is 1. */
 struct benefit_mean {
@@ -47,12 +50,38 @@ struct benefit_group {
     size_t judged, slower; /* placed and measured; and slower than predicted where Slurm put them */
 };
 
-/* Programs that ran both ways: measured. */
+/* Programs that ran both ways: measured. The means are over the programs, by core time where berth
+ * put them, and n are steps (on all their nodes). */
 struct benefit_pairs {
     size_t programs;
-    struct benefit_mean slurm, berth, less; /* less: the difference, over the
-                                               programs, by core time where berth put them */
-    double core_s;                          /* that the placed steps took less; NAN */
+    struct benefit_mean slurm, berth;
+    struct benefit_mean less; /* the difference; n are programs */
+    double core_s;            /* that the placed steps took less; NAN */
+    double error;             /* standard error of the difference */
+    /* Where there is none: how many steps more, where Slurm puts them and where berth does, the
+     * program needs that lacks least. */
+    size_t lacks_slurm, lacks_berth;
+};
+
+/* One of these programs. */
+struct benefit_compared {
+    const char *user, *program, *tag;
+    unsigned uid, cores;
+    struct benefit_mean slurm, berth, less;
+    double core_s; /* that its placed steps took less; < 0 more */
+};
+
+/* The answer in a word. */
+enum benefit_word { BENEFIT_HELPS, BENEFIT_HURTS, BENEFIT_NO_GAIN, BENEFIT_UNTOLD, BENEFIT_WORDS };
+extern const char *const benefit_word_text[BENEFIT_WORDS];
+
+#define BENEFIT_WORTH 0.01 /* of the time: less than that is no gain, and no loss */
+
+struct benefit_verdict {
+    enum benefit_word word;
+    double gain, low, high;            /* part of the time that programs took less; NAN */
+    size_t programs, slurm_n, berth_n; /* steps that were measured either way */
+    size_t more;                       /* steps that it takes to tell, about; 0 where it is told */
 };
 
 /* Why nothing is known of a step. */
@@ -98,8 +127,14 @@ struct benefit_result {
     struct benefit_amount freed;             /* core-seconds that sizes gave up */
     struct benefit_mean size_loss;           /* of speed, as measured of these */
     struct benefit_amount why[BENEFIT_WHYS]; /* sum: core-seconds */
-    size_t winners, losers, programs;
-    struct benefit_step winner[BENEFIT_LIST], loser[BENEFIT_LIST]; /* the greatest first */
+    struct benefit_verdict verdict;
+    /* What was measured: programs that gained or lost, the greatest first, of how many. */
+    size_t gained, lost, all_gained, all_lost;
+    struct benefit_compared gain[BENEFIT_LIST], loss[BENEFIT_LIST];
+    /* Predicted: steps of other programs. */
+    size_t winners, losers, all_winners, all_losers;
+    struct benefit_step winner[BENEFIT_LIST], loser[BENEFIT_LIST];
+    size_t programs;
     struct benefit_program program[BENEFIT_LIST];
 };
 
@@ -134,6 +169,18 @@ void benefit_print(FILE *out, const struct benefit_result *result,
 /* Returns it as JSON, which the caller releases; NULL: no memory. */
 struct json_object *benefit_json(const struct benefit_result *result,
                                  const struct benefit_about *about);
+
+/* Returns the verdict as JSON, likewise. */
+struct json_object *benefit_verdict_json(const struct benefit_result *result);
+
+/* Writes the verdict as one sentence: the word, the figure, its interval, and how it was measured.
+ */
+#define BENEFIT_SENTENCE_MAX 512
+void benefit_sentence(const struct benefit_result *result, char text[BENEFIT_SENTENCE_MAX]);
+
+/* Write core-seconds in hours, with a sign where it is a gain or a loss; and joules with a sign. */
+void benefit_hours(double core_s, bool sign, char text[REPORT_NUMBER_MAX]);
+void benefit_energy(double joules, char text[REPORT_NUMBER_MAX + 1]);
 
 /* Writes the command that explains a step: "berthctl explain 12.0". */
 #define BENEFIT_COMMAND_MAX 64

@@ -58,6 +58,52 @@ static struct json_object *pairs_object(const struct benefit_pairs *pairs)
     return object;
 }
 
+struct json_object *benefit_verdict_json(const struct benefit_result *result)
+{
+    const struct benefit_verdict *verdict = &result->verdict;
+    struct json_object *object = json_object_new_object();
+    char sentence[BENEFIT_SENTENCE_MAX];
+
+    benefit_sentence(result, sentence);
+    json_add_text(object, "word", benefit_word_text[verdict->word]);
+    json_add_text(object, "sentence", sentence);
+    json_add_text(object, "by", verdict->programs ? "measured" : NULL);
+    json_add_number(object, "gain", verdict->gain);
+    json_add_number(object, "low", verdict->low);
+    json_add_number(object, "high", verdict->high);
+    json_add_u64(object, "programs", verdict->programs);
+    json_add_u64(object, "steps_slurm", verdict->slurm_n);
+    json_add_u64(object, "steps_berth", verdict->berth_n);
+    json_add_u64(object, "more_steps", verdict->more);
+    return object;
+}
+
+static struct json_object *compared_object(const struct benefit_compared *of)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add_text(object, "program", of->program);
+    json_add_text(object, "tag", of->tag);
+    json_add_text(object, "user", of->user);
+    json_add_u64(object, "uid", of->uid);
+    json_add_u64(object, "cores", of->cores);
+    add_mean(object, "slurm", &of->slurm);
+    add_mean(object, "berth", &of->berth);
+    add_mean(object, "less", &of->less);
+    json_add_number(object, "core_s", of->core_s);
+    return object;
+}
+
+static void add_compared(struct json_object *object, const char *key,
+                         const struct benefit_compared *list, size_t n)
+{
+    struct json_object *array = json_object_new_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_append(array, compared_object(&list[i]));
+    json_add(object, key, array);
+}
+
 static struct json_object *step_object(const struct benefit_step *step)
 {
     struct json_object *object = json_object_new_object();
@@ -144,6 +190,7 @@ struct json_object *benefit_json(const struct benefit_result *result,
 
     if (!object)
         return NULL;
+    json_add(object, "verdict", benefit_verdict_json(result));
     json_add(object, "since", json_object_new_int64(about->since));
     json_add(object, "until", json_object_new_int64(about->until));
     json_add_u64(object, "steps", result->steps);
@@ -157,8 +204,10 @@ struct json_object *benefit_json(const struct benefit_result *result,
     json_add(object, "measured_gain", pairs_object(&result->pairs));
     add_amount(object, "size_freed_core_s", &result->freed);
     add_mean(object, "size_loss_measured", &result->size_loss);
-    add_steps(object, "winners", result->winner, result->winners);
-    add_steps(object, "losers", result->loser, result->losers);
+    add_compared(object, "gained", result->gain, result->gained);
+    add_compared(object, "lost", result->loss, result->lost);
+    add_steps(object, "gained_predicted", result->winner, result->winners);
+    add_steps(object, "lost_predicted", result->loser, result->losers);
     json_add(object, "not_known", unknown_list(result));
     json_add(object, "profile_first", program_list(result));
     return object;

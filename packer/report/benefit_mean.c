@@ -10,10 +10,21 @@ static const double student[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.36
                                  2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
                                  2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
 #define STUDENT (sizeof(student) / sizeof(student[0]))
+#define NORMAL 1.96 /* of infinitely many */
 
-static double quantile(size_t freedom)
+double benefit_student(double freedom)
 {
-    return freedom <= STUDENT ? student[freedom - 1] : 1.96;
+    double below, above;
+    size_t n = (size_t)freedom;
+
+    if (freedom < 1)
+        return pow(student[0], 1 / freedom);
+    if (n >= STUDENT)
+        return NORMAL + (student[STUDENT - 1] - NORMAL) * STUDENT / freedom;
+    below = student[n - 1];
+    above = student[n];
+    return below +
+           (above - below) * (1 / (double)n - 1 / freedom) / (1 / (double)n - 1 / (double)(n + 1));
 }
 
 void benefit_sum_add(struct benefit_sum *sum, double x, double w)
@@ -30,18 +41,29 @@ void benefit_sum_add(struct benefit_sum *sum, double x, double w)
     sum->wwxx += w * w * x * x;
 }
 
+double benefit_sum_error(const struct benefit_sum *sum, double *freedom)
+{
+    double mean = sum->wx / sum->w, effective = sum->w * sum->w / sum->ww, squares;
+
+    *freedom = NAN;
+    if (sum->n < 2 || !(effective > 1))
+        return NAN;
+    *freedom = effective - 1;
+    squares = sum->wwxx - 2 * mean * sum->wwx + mean * mean * sum->ww;
+    return sqrt(fmax(squares, 0) * effective / *freedom) / sum->w;
+}
+
 struct benefit_mean benefit_sum_mean(const struct benefit_sum *sum)
 {
     struct benefit_mean result = {.n = sum->n, .mean = NAN, .half = NAN};
-    double mean = sum->wx / sum->w, n = (double)sum->n, squares;
+    double freedom;
 
     if (sum->n == 0)
         return result;
-    result.mean = sum->first + mean;
-    if (sum->n == 1)
-        return result;
-    squares = sum->wwxx - 2 * mean * sum->wwx + mean * mean * sum->ww;
-    result.half = quantile(sum->n - 1) * sqrt(fmax(squares, 0) * n / (n - 1)) / sum->w;
+    result.mean = sum->first + sum->wx / sum->w;
+    result.half = benefit_sum_error(sum, &freedom);
+    if (!isnan(freedom))
+        result.half *= benefit_student(freedom);
     return result;
 }
 

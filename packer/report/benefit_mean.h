@@ -15,6 +15,14 @@ struct benefit_sum {
 /* Adds a value; one that is NAN, or weighs nothing, is not added. */
 void benefit_sum_add(struct benefit_sum *sum, double x, double w);
 
+/* Returns Student's t for 95 %, two-sided, by degrees of freedom above 0, which may be no whole
+ * number. */
+double benefit_student(double freedom);
+
+/* Returns the standard error of the mean, and its degrees of freedom: those of the values that
+ * weigh, (sum of w)^2 / (sum of w^2) of them (Kish 1965), less one. Both NAN where n is below 2. */
+double benefit_sum_error(const struct benefit_sum *sum, double *freedom);
+
 /* Returns the mean with its interval. */
 struct benefit_mean benefit_sum_mean(const struct benefit_sum *sum);
 

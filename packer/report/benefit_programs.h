@@ -1,24 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* benefit_programs - what is told program by program: those that ran both where Slurm put them and
- * where berth did, and those of which a profile would tell most. */
+ * where berth did, what is predicted of the others, and those of which a profile would tell most.
+ */
 #ifndef BERTH_REPORT_BENEFIT_PROGRAMS_H
 #define BERTH_REPORT_BENEFIT_PROGRAMS_H
 
 #include "packer/report/benefit.h"
+#include "packer/report/benefit_mean.h"
 #include "packer/report/intern.h"
 
-/* A record, in short. */
-struct benefit_run {
-    const char *user, *program, *tag, *knowledge;
+/* Measured slowdowns, one of each step: what its nodes have measured has the same chance in it. */
+struct benefit_arm {
+    struct benefit_sum sum;
+    struct wire_step_id step; /* whose records come now */
+    double w, wx;             /* of these, not in the sum yet; 0: of none */
+};
+
+/* The greatest steps, first those that gain or lose most; it grows up to BENEFIT_LIST. */
+struct benefit_rank {
+    struct benefit_step *step;
+    size_t n, room;
+    size_t all; /* that came */
+};
+
+/* Runs that are compared: of the same program, user, tag and number of cores. */
+struct benefit_alike {
+    const char *user, *program, *tag, *knowledge; /* what was known last */
     unsigned uid, cores;
-    bool placed, at_home, unknown; /* where berth put it; where Slurm did; no slowdown predicted */
-    int64_t end;
-    double measured, core_s;
+    bool is_program; /* benefit_is_program() */
+    struct benefit_arm slurm, berth;
+    struct benefit_rank winner, loser; /* by prediction */
+    size_t steps, unknown;             /* of how many no slowdown was predicted */
+    double core_s;
+    int64_t last; /* the latest end */
 };
 
 struct benefit_programs {
-    struct benefit_run *run;
+    struct benefit_alike **alike; /* [n] */
     size_t n, room;
+    void *found; /* tsearch(3) of these */
 };
 
 /* Is it a program? A launcher, a shell or a batch script is none, where nobody has found what used
@@ -27,11 +47,19 @@ bool benefit_is_program(const char *name);
 
 void benefit_programs_clear(struct benefit_programs *programs);
 
-/* Takes in a record of so many core-seconds; texts are kept by `words`. 0, or -1 with errno. */
-int benefit_programs_add(struct benefit_programs *programs, struct report_intern *words,
-                         const struct ledger_record *record, double core_s);
+/* Takes in a record of so many core-seconds; texts are kept by `words`. Returns what its step is
+ * compared with; NULL with errno. */
+struct benefit_alike *benefit_programs_add(struct benefit_programs *programs,
+                                           struct report_intern *words,
+                                           const struct ledger_record *record, double core_s);
 
-/* Fills in result->pairs and result->program. */
+/* Says whether a step would stand in the list; puts a copy of it there, by magnitude. 0, or -1 with
+ * errno. */
+bool benefit_rank_takes(const struct benefit_rank *rank, double core_s);
+int benefit_rank_put(struct benefit_rank *rank, const struct benefit_step *step);
+
+/* Fills in result->pairs, what was measured of programs, what is predicted of the steps of others,
+ * and result->program. */
 void benefit_programs_conclude(struct benefit_programs *programs, struct benefit_result *result);
 
 #endif

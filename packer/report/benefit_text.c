@@ -9,7 +9,8 @@
 #include "packer/report/benefit.h"
 #include "packer/report/fields.h"
 
-#define SHOWN 5 /* of each list; JSON has all of it */
+#define SHOWN 5 /* of each list; JSON has more of it */
+#define LINE 79
 
 void benefit_command(const struct benefit_step *step, char text[BENEFIT_COMMAND_MAX])
 {
@@ -44,16 +45,15 @@ static void put_mean(FILE *out, const struct benefit_mean *mean)
     fprintf(out, " %7zu", mean->n);
 }
 
-/* Core time with its sign where it is a gain or a loss. */
-static void hours_text(double core_s, bool sign, char text[32])
+void benefit_hours(double core_s, bool sign, char text[REPORT_NUMBER_MAX])
 {
     double hours = core_s / 3600;
     int digits = fabs(hours) < 9.995 ? 3 : fabs(hours) < 999.5 ? 1 : 0;
 
-    snprintf(text, 32, sign ? "%+.*f" : "%.*f", digits, hours);
+    snprintf(text, REPORT_NUMBER_MAX, sign ? "%+.*f" : "%.*f", digits, hours);
 }
 
-static void energy_text(double joules, char text[REPORT_NUMBER_MAX + 1])
+void benefit_energy(double joules, char text[REPORT_NUMBER_MAX + 1])
 {
     text[0] = joules < 0 ? '-' : '+';
     report_format_energy(fabs(joules), REPORT_UNIT_AUTO, text + 1);
@@ -80,15 +80,33 @@ static void put_time(FILE *out, int64_t at)
 
 /* ---- the parts ---- */
 
+/* A sentence, in lines of 80. */
+static void put_wrapped(FILE *out, const char *text)
+{
+    while (strlen(text) > LINE) {
+        size_t length = LINE;
+
+        while (length > 0 && text[length] != ' ')
+            length--;
+        if (length == 0)
+            break;
+        fprintf(out, "%.*s\n", (int)length, text);
+        text += length + 1;
+    }
+    fprintf(out, "%s\n", text);
+}
+
 static void put_head(FILE *out, const struct benefit_result *result,
                      const struct benefit_about *about)
 {
-    char hours[32];
+    char hours[REPORT_NUMBER_MAX], sentence[BENEFIT_SENTENCE_MAX];
 
-    hours_text(result->core_s, false, hours);
-    fputs("Does berth help? Steps that ran ", out);
+    benefit_sentence(result, sentence);
+    put_wrapped(out, sentence);
+    benefit_hours(result->core_s, false, hours);
+    fputs("\nSteps that ran", out);
     if (about->since > 0) {
-        fputs("from ", out);
+        fputs(" from ", out);
         put_time(out, about->since);
     }
     fputs(" until ", out);
@@ -118,9 +136,9 @@ static void put_amounts(FILE *out, const struct benefit_group *group, const char
             if (amount[i]->n == 0)
                 strcpy(text[i][k], "-");
             else if (i == 0)
-                hours_text(value[k], true, text[i][k]);
+                benefit_hours(value[k], true, text[i][k]);
             else
-                energy_text(value[k], text[i][k]);
+                benefit_energy(value[k], text[i][k]);
         put_amount(out, i == 0 ? "core-hours" : "energy", cell, amount[i]->n);
     }
 }
@@ -129,15 +147,15 @@ static void put_group(FILE *out, const struct benefit_group *group, enum benefit
 {
     static const struct benefit_mean nothing = {0, NAN, NAN};
     bool placed = kind == BENEFIT_PLACED;
-    char hours[32];
+    char hours[REPORT_NUMBER_MAX];
 
     if (group->steps == 0)
         return;
-    hours_text(group->core_s, false, hours);
+    benefit_hours(group->core_s, false, hours);
     fprintf(out, "\n%s: %zu step%s, %s core-hours\n", placed ? "Placed by berth" : "Only observed",
             group->steps, plural(group->steps), hours);
-    fprintf(out, "  %-21s %9s %7s %7s %9s %7s %7s\n", "slowdown", "predicted", "+-", "steps",
-            "measured", "+-", "steps");
+    fprintf(out, "  %-21s %9s %7s %7s %9s %7s %7s\n", "slower than alone", "predicted", "+-",
+            "steps", "measured", "+-", "steps");
     fprintf(out, "  %-21s", "as Slurm put them");
     put_mean(out, &group->slurm);
     put_mean(out, placed ? &nothing : &group->measured);
@@ -166,44 +184,6 @@ static void put_error(FILE *out, const struct benefit_result *result)
             plural(result->error.n));
 }
 
-static void put_pairs(FILE *out, const struct benefit_result *result)
-{
-    const struct benefit_pairs *pairs = &result->pairs;
-    char hours[32];
-
-    if (pairs->programs == 0) {
-        fputs("Measured gain: none can be told, as no program was measured twice at least both\n"
-              "where Slurm put it and where berth did.\n",
-              out);
-        return;
-    }
-    hours_text(pairs->core_s, true, hours);
-    fprintf(out, "Measured gain, %zu program%s run both ways (neighbours differed):\n",
-            pairs->programs, plural(pairs->programs));
-    fprintf(out, "  %-21s %9s %7s %7s\n", "slowdown", "measured", "+-", "steps");
-    fprintf(out, "  %-21s", "as Slurm put them");
-    put_mean(out, &pairs->slurm);
-    fprintf(out, "\n  %-21s", "as berth put them");
-    put_mean(out, &pairs->berth);
-    fprintf(out, "\n  less by %.1f points (%.1f to %.1f); core-hours saved: %s\n",
-            pairs->less.mean * 100, (pairs->less.mean - pairs->less.half) * 100,
-            (pairs->less.mean + pairs->less.half) * 100, hours);
-}
-
-static void put_sizes(FILE *out, const struct benefit_result *result)
-{
-    char hours[32];
-
-    if (result->freed.n == 0)
-        return;
-    hours_text(result->freed.sum, false, hours);
-    fprintf(out, "\nSizes freed %s core-hours of %zu step%s.\n", hours, result->freed.n,
-            plural(result->freed.n));
-    if (result->size_loss.n)
-        fprintf(out, "  their speed fell by %.1f%%, as measured of %zu\n",
-                result->size_loss.mean * 100, result->size_loss.n);
-}
-
 static void put_short_percent(FILE *out, double value, int width)
 {
     if (isnan(value))
@@ -212,12 +192,88 @@ static void put_short_percent(FILE *out, double value, int width)
         fprintf(out, " %*.1f%%", width - 1, value * 100);
 }
 
+/* A table has its rows by magnitude: says which of them stand there. */
+static void put_title(FILE *out, const char *title, size_t shown, size_t all)
+{
+    if (shown < all)
+        fprintf(out, "\n%s, %zu of %zu, by core-hours\n", title, shown, all);
+    else
+        fprintf(out, "\n%s, by core-hours\n", title);
+}
+
+static void put_compared(FILE *out, const struct benefit_compared *of)
+{
+    char hours[REPORT_NUMBER_MAX];
+
+    benefit_hours(of->core_s, true, hours);
+    fputs("  ", out);
+    put_word(out, *of->tag ? of->tag : of->program, 20);
+    fprintf(out, "%5u", of->cores);
+    put_short_percent(out, of->slurm.mean, 8);
+    fprintf(out, " %6zu", of->slurm.n);
+    put_short_percent(out, of->berth.mean, 8);
+    fprintf(out, " %6zu %8s\n", of->berth.n, hours);
+}
+
+static void put_programs_compared(FILE *out, const char *title, const struct benefit_compared *list,
+                                  size_t n, size_t all)
+{
+    size_t shown = n < SHOWN ? n : SHOWN;
+
+    if (n == 0) {
+        fprintf(out, "\n%s: none\n", title);
+        return;
+    }
+    put_title(out, title, shown, all);
+    fprintf(out, "  %-20s %5s %8s %6s %8s %6s %8s\n", "program", "cores", "Slurm", "steps", "berth",
+            "steps", "core-h");
+    for (size_t i = 0; i < shown; i++)
+        put_compared(out, &list[i]);
+}
+
+/* What was measured of programs that ran both ways. */
+static void put_pairs(FILE *out, const struct benefit_result *result)
+{
+    const struct benefit_pairs *pairs = &result->pairs;
+    char hours[REPORT_NUMBER_MAX];
+
+    if (pairs->programs == 0)
+        return;
+    benefit_hours(fabs(pairs->core_s), false, hours);
+    fprintf(out, "\nMeasured: %zu program%s that ran both ways (beside other neighbours)\n",
+            pairs->programs, plural(pairs->programs));
+    fprintf(out, "  %-21s %9s %7s %7s\n", "slower than alone", "measured", "+-", "steps");
+    fprintf(out, "  %-21s", "as Slurm put them");
+    put_mean(out, &pairs->slurm);
+    fprintf(out, "\n  %-21s", "as berth put them");
+    put_mean(out, &pairs->berth);
+    fprintf(out, "\n  core-hours %s: %s\n", pairs->core_s < 0 ? "lost" : "saved", hours);
+    put_programs_compared(out, "Programs that gained, measured", result->gain, result->gained,
+                          result->all_gained);
+    put_programs_compared(out, "Programs that lost, measured", result->loss, result->lost,
+                          result->all_lost);
+}
+
+static void put_sizes(FILE *out, const struct benefit_result *result)
+{
+    char hours[REPORT_NUMBER_MAX];
+
+    if (result->freed.n == 0)
+        return;
+    benefit_hours(result->freed.sum, false, hours);
+    fprintf(out, "\nSizes freed %s core-hours of %zu step%s.\n", hours, result->freed.n,
+            plural(result->freed.n));
+    if (result->size_loss.n)
+        fprintf(out, "  their speed fell by %.1f%%, as measured of %zu\n",
+                result->size_loss.mean * 100, result->size_loss.n);
+}
+
 static void put_step(FILE *out, const struct benefit_step *step)
 {
-    char command[BENEFIT_COMMAND_MAX], hours[32];
+    char command[BENEFIT_COMMAND_MAX], hours[REPORT_NUMBER_MAX];
 
     benefit_command(step, command);
-    hours_text(step->core_s, true, hours);
+    benefit_hours(step->core_s, true, hours);
     fputs("  ", out);
     put_word(out, step->program[0] ? step->program : "-", 10);
     fprintf(out, "%4u", step->cores);
@@ -227,15 +283,14 @@ static void put_step(FILE *out, const struct benefit_step *step)
     fprintf(out, " %8s  %s\n", hours, command);
 }
 
-static void put_steps(FILE *out, const char *title, const struct benefit_step *list, size_t n)
+static void put_steps(FILE *out, const char *title, const struct benefit_step *list, size_t n,
+                      size_t all)
 {
     size_t shown = n < SHOWN ? n : SHOWN;
 
-    if (n == 0) {
-        fprintf(out, "\n%s: none\n", title);
+    if (n == 0)
         return;
-    }
-    fprintf(out, "\n%s, by core-hours (predicted)\n", title);
+    put_title(out, title, shown, all);
     fprintf(out, "  %-10s %4s %7s %7s %8s %8s  %s\n", "program", "core", "Slurm", "berth",
             "measured", "core-h", "why");
     for (size_t i = 0; i < shown; i++)
@@ -245,7 +300,7 @@ static void put_steps(FILE *out, const char *title, const struct benefit_step *l
 static void put_unknown(FILE *out, const struct benefit_result *result)
 {
     size_t unknown = 0;
-    char hours[32];
+    char hours[REPORT_NUMBER_MAX];
 
     for (int i = 0; i < BENEFIT_WHYS; i++)
         unknown += result->why[i].n;
@@ -254,7 +309,7 @@ static void put_unknown(FILE *out, const struct benefit_result *result)
     for (int i = 0; i < BENEFIT_WHYS; i++) {
         if (result->why[i].n == 0)
             continue;
-        hours_text(result->why[i].sum, false, hours);
+        benefit_hours(result->why[i].sum, false, hours);
         fprintf(out, "  %7zu, %8s core-h: %s\n", result->why[i].n, hours, benefit_why_text[i]);
     }
 }
@@ -268,9 +323,9 @@ static void put_programs(FILE *out, const struct benefit_result *result)
             "known until now");
     for (size_t i = 0; i < result->programs && i < SHOWN; i++) {
         const struct benefit_program *program = &result->program[i];
-        char hours[32], uid[16];
+        char hours[REPORT_NUMBER_MAX], uid[16];
 
-        hours_text(program->core_s, false, hours);
+        benefit_hours(program->core_s, false, hours);
         snprintf(uid, sizeof(uid), "%u", program->uid);
         fputs("  ", out);
         put_word(out, program->program, 20);
@@ -284,17 +339,17 @@ void benefit_print(FILE *out, const struct benefit_result *result,
                    const struct benefit_about *about)
 {
     put_head(out, result, about);
-    if (result->steps == 0) {
-        fputs("No step that berth knew of has ended in this time.\n", out);
+    if (result->steps == 0)
         return;
-    }
+    put_pairs(out, result);
     for (int kind = 0; kind < BENEFIT_KINDS; kind++)
         put_group(out, &result->group[kind], kind);
     put_error(out, result);
-    put_pairs(out, result);
     put_sizes(out, result);
-    put_steps(out, "Winners", result->winner, result->winners);
-    put_steps(out, "Losers", result->loser, result->losers);
+    put_steps(out, "Predicted to gain (program not measured both ways)", result->winner,
+              result->winners, result->all_winners);
+    put_steps(out, "Predicted to lose (program not measured both ways)", result->loser,
+              result->losers, result->all_losers);
     put_unknown(out, result);
     put_programs(out, result);
     fputs("\n+- is half of the 95% interval of the mean over these steps, by core time.\n"

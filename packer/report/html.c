@@ -56,7 +56,9 @@ static void put_head(struct report_html *page)
     }
     fputs(" until ", page->out);
     put_at(page->out, page->about.until);
-    fputs(" and have ended.</p></header>\n", page->out);
+    fputs(" and have ended.</p>\n", page->out);
+    page_verdict(page);
+    fputs("</header>\n", page->out);
 }
 
 static void put_card(struct report_html *page, const char *name, const char *what)
@@ -86,6 +88,26 @@ static bool is_told(const struct report_html *page, const char *name)
            !(strcmp(name, "CO2") == 0 && !report_terms_co2(terms));
 }
 
+/* Was it measured whether programs took less time where berth put them? */
+static bool has_gain(const struct report_html *page)
+{
+    return page->benefit && page->benefit->verdict.programs > 0;
+}
+
+static void put_gain(struct report_html *page)
+{
+    const struct benefit_verdict *verdict = page->benefit ? &page->benefit->verdict : NULL;
+
+    if (!has_gain(page))
+        return;
+    fprintf(page->out,
+            "<li><b>%.1f\xc2\xa0%% %s</b><span>time where berth put programs, measured (%.1f to "
+            "%.1f)</span></li>\n",
+            fabs(verdict->gain) * 100, verdict->gain < 0 ? "more" : "less",
+            (verdict->gain < 0 ? -verdict->high : verdict->low) * 100,
+            (verdict->gain < 0 ? -verdict->low : verdict->high) * 100);
+}
+
 static void put_cards(struct report_html *page)
 {
     static const char *const card[][2] = {
@@ -94,7 +116,7 @@ static void put_cards(struct report_html *page)
         {"CO2", "CO2 that it stands for"},
         {"EDP", "energy-delay product of the jobs"},
         {"AvePower", "average power of a job"},
-        {"Avoided", "slowdown avoided"},
+        {"Avoided", "slowdown avoided, predicted"},
         {"Jobs", "jobs"},
         {"Steps", "steps"},
         {"CoreHours", "core-hours given"},
@@ -103,8 +125,9 @@ static void put_cards(struct report_html *page)
     };
 
     fputs("<ul class=\"cards\">\n", page->out);
+    put_gain(page);
     for (size_t i = 0; i < sizeof(card) / sizeof(card[0]); i++)
-        if (is_told(page, card[i][0]))
+        if (is_told(page, card[i][0]) && !(has_gain(page) && strcmp(card[i][0], "Avoided") == 0))
             put_card(page, card[i][0], card[i][1]);
     fputs("</ul>\n", page->out);
 }

@@ -105,6 +105,9 @@ void page_bar(FILE *out, double part, unsigned colour);
 void page_bars(struct report_html *page, const char *title, const struct report_row *row,
                size_t lines, size_t n, const char *label_field);
 
+/* Says it in one sentence, which the page begins with. */
+void page_verdict(struct report_html *page);
+
 /* Says whether berth helps: what benefit_print() says. */
 void page_benefit(struct report_html *page);
 

@@ -6,6 +6,7 @@ libpacker_la_SOURCES += \
 	packer/report/benefit_mean.c packer/report/benefit_mean.h \
 	packer/report/benefit_programs.c packer/report/benefit_programs.h \
 	packer/report/benefit_text.c \
+	packer/report/benefit_verdict.c packer/report/benefit_verdict.h \
 	packer/report/calendar.c packer/report/calendar.h \
 	packer/report/fields.c packer/report/fields.h \
 	packer/report/format.c \

@@ -90,6 +90,7 @@ for what in "" "--by user" "--by account" "--by job" "--by day" "--by partition"
     # shellcheck disable=SC2086 # words
     asked report report --ledger "sqlite:$dir/state/l.db" $what
 done
+asked status status --config "$dir/berth.conf" --benefit
 asked plan plan --policy contend --topology 'package:2 l3:2 core:4 pu:1' "$src/doc/plan.json"
 asked plan plan --policy di --topology 'package:2 l3:2 core:4 pu:1' "$src/doc/plan.json"
 

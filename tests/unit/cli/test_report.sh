@@ -221,12 +221,43 @@ grep -q '1 job ended a step less than 60 s ago: more of its records may come' "$
 {
     run '' report --ledger "$url" $all $a --benefit
     grep -q '^Not known of 4 of 4 steps:' "$dir/out" || bad 'report --benefit' 'nothing known of four' "$(cat "$dir/out")"
-    grep -q '^Measured gain: none can be told' "$dir/out" || bad 'report --benefit' 'no gain claimed' "$(cat "$dir/out")"
+    [ "$(head -c 29 "$dir/out")" = 'Cannot be told yet: no progra' ] || bad 'report --benefit' 'no gain claimed' "$(cat "$dir/out")"
     run '' report --ledger "$url" $all -j 12 --benefit --json
     grep -q '"steps": *2,' "$dir/out" || bad 'report --benefit --json -j 12' 'two records of a step' "$(cat "$dir/out")"
     run '' report --ledger "$url" -S now-1minute $a --benefit
-    grep -q 'No step that berth knew of has ended' "$dir/out" || bad 'report --benefit' 'no step' "$(cat "$dir/out")"
+    grep -q '^Cannot be told yet: no step that berth knew of' "$dir/out" || bad 'report --benefit' 'no step' "$(cat "$dir/out")"
 }
+# Four ledgers: each begins with its verdict, on the page, too.
+ledger_of() { # NAME STEPS SLURM BERTH SCATTER: steps either way of a program, so much slower than alone, less or more by turns
+    awk -v n="$2" -v slurm="$3" -v berth="$4" -v scatter="$5" 'BEGIN {
+        for (i = 1; i <= n; i++)
+            for (placed = 0; placed < 2; placed++)
+                printf "{\"cluster\":\"c\",\"node\":\"n1\",\"job\":%d,\"step\":0,\"user\":\"alice\",\"uid\":1000,\"start\":%d,\"end\":%d,\"elapsed_s\":3600,\"cores_given\":4,\"program\":\"solver\",\"state\":\"%s\",\"knowledge\":\"counters\",\"slowdown_home\":0.3,\"slowdown_predicted\":0.1,\"slowdown_observed\":%.4f}\n", 2 * i + placed, 1795248000 + i, 1795251600 + i, placed ? "placed" : "observed", (placed ? berth : slurm) + scatter * (i % 2 ? 1 : -1)
+    }' | "$fill" "sqlite:$dir/$1.db" || exit 99
+}
+verdict() { # NAME BEGINNING
+    # shellcheck disable=SC2086 # times are several words
+    run '' report --ledger "sqlite:$dir/$1.db" $all $a --benefit
+    [ "$(tr '\n' ' ' <"$dir/out" | head -c ${#2})" = "$2" ] || bad "report --benefit, $1" "$2" "$(head -4 "$dir/out")"
+    # shellcheck disable=SC2086
+    "$berthctl" report --ledger "sqlite:$dir/$1.db" $all $a --html "$dir/$1.html"
+    grep -qF "$2" "$dir/$1.html" || bad "report --html, $1" "$2" "$(grep 'class="verdict' "$dir/$1.html")"
+}
+ledger_of helps 50 0.3 0.1 0.05
+ledger_of hurts 100 0.06 0.16 0.02
+ledger_of null 400 0.1 0.1 0.05
+ledger_of few 3 0.3 0.1 0.2
+ledger_of one 1 0.3 0.1 0
+verdict helps 'berth helps: the same programs took 15.4% less time (13.8% to 16.9%) where berth put them than where Slurm did, measured on 50 and 50 steps of 1 program.'
+verdict hurts 'berth HURTS: the same programs took 9.4% more time (8.9% to 10.0%) where berth put them than where Slurm did, measured on 100 and 100 steps of 1 program.'
+verdict null 'No gain here: the same programs took 0.0% less time (0.6% more to 0.6% less) where berth put them than where Slurm did, measured on 400 and 400 steps of 1 program.'
+verdict few 'Cannot be told yet: about '
+verdict one 'Cannot be told yet: no program was measured twice both where Slurm put it and where berth did; at least 2 more steps of one, 1 where Slurm puts it and 1 where berth does; only predicted: '
+run '' report --ledger "sqlite:$dir/hurts.db" -S 2026-11-01 -E 2026-12-01 $a --benefit
+grep -q '^Programs that gained, measured: none' "$dir/out" || bad 'report --benefit, hurts' 'no winner' "$(cat "$dir/out")"
+grep -q 'class="verdict hurts"' "$dir/hurts.html" || bad 'report --html, hurts' 'in red' "$(grep verdict "$dir/hurts.html")"
+! grep -q 'slowdown avoided, predicted' "$dir/hurts.html" || bad 'report --html, hurts' 'no figure that is only predicted' "$(grep -o '<li>.*avoided' "$dir/hurts.html")"
+
 for option in --csv --by=user '-o JobID' -X --per-node '--html x'; do
     # shellcheck disable=SC2086 # an option and its value
     refuses '' 2 "--benefit is a page by itself" report --benefit $option

@@ -97,6 +97,14 @@ static void assert_says(const char *what)
         fail_msg("not said: '%s' in\n%s", what, text);
 }
 
+static void assert_begins(const char *what)
+{
+    const char *text = text_of();
+
+    if (strncmp(text, what, strlen(what)) != 0)
+        fail_msg("it does not begin '%s' but '%.400s'", what, text);
+}
+
 static const char *json_of(void)
 {
     static const struct benefit_about about = {1, 2};
@@ -118,9 +126,10 @@ static void test_nothing(void **state)
 {
     (void)state;
     assert_int_equal(benefit_conclude(benefit)->steps, 0);
-    assert_says("No step that berth knew of has ended in this time.");
+    assert_says("Cannot be told yet: no step that berth knew of has ended in this time.");
     assert_json("\"slurm_predicted\":{\"n\":0,\"mean\":null,\"low\":null,\"high\":null}");
-    assert_json("\"winners\":[],\"losers\":[],\"not_known\":[],\"profile_first\":[]");
+    assert_json("\"gained\":[],\"lost\":[],\"gained_predicted\":[],\"lost_predicted\":[],"
+                "\"not_known\":[],\"profile_first\":[]");
 }
 
 /* 4000 core-seconds at a slowdown of 0.25 would have been 4600 at 0.4375. */
@@ -140,9 +149,13 @@ static void test_one_placed(void **state)
     near(result->group[BENEFIT_PLACED].energy.sum, 600);
     assert_int_equal(result->winners, 1);
     assert_int_equal(result->losers, 0);
-    assert_says("Losers: none");
+    assert_null(strstr(text_of(), "Predicted to lose"));
+    assert_says("Predicted to gain (program not measured both ways), by core-hours");
     assert_says("berthctl explain 1.0");
-    assert_says("Measured gain: none can be told");
+    assert_begins(
+        "Cannot be told yet: no program was measured twice both where Slurm put it and\n"
+        "where berth did; at least 4 more steps of one, 2 where Slurm puts it and 2\n"
+        "where berth does; only predicted: 0.167 core-hours saved.\n");
     assert_says("No slowdown was both predicted and measured");
     assert_json("\"explain\":\"berthctl explain 1.0\"");
 }
@@ -200,6 +213,8 @@ static void test_ranks(void **state)
     }
     result = benefit_conclude(benefit);
     assert_int_equal(result->winners, BENEFIT_LIST);
+    assert_int_equal(result->all_winners, 40);
+    assert_says("Predicted to gain (program not measured both ways), 5 of 40, by core-hours");
     for (size_t i = 0; i < BENEFIT_LIST; i++)
         near(result->winner[i].core_s, (139 - (double)i) * 4 * 0.15);
 }
@@ -295,6 +310,15 @@ static void test_means(void **state)
     mean = benefit_sum_mean(&sum);
     near(mean.mean, 1e8 + 1.75);
     assert_true(mean.half > 0);
+    sum = (struct benefit_sum){0};
+    benefit_sum_add(&sum, 1, 1000); /* it says nearly all: that is one value, and no spread */
+    for (int i = 0; i < 20; i++)
+        benefit_sum_add(&sum, 2, 0.001);
+    assert_true(benefit_sum_mean(&sum).half > 1);
+    near(benefit_student(3), 3.182);
+    near(benefit_student(1e12), 1.96);
+    assert_true(benefit_student(2.5) < benefit_student(2) && benefit_student(2.5) > 3.182);
+    assert_true(benefit_student(0.5) > 100);
 }
 
 /* Measured is a column of its own, and stands where the step stood. */
@@ -353,7 +377,180 @@ static void test_pairs(void **state)
     assert_mean(&result->pairs.less, 2, 0.05);
     assert_true(result->pairs.less.half > 0);
     near(result->pairs.core_s, 12000 * (1.41 / 1.21 - 1) + 12000 * (1.11 / 1.21 - 1));
-    assert_says("Measured gain, 2 programs run both ways (neighbours differed):");
+    assert_says("Measured: 2 programs that ran both ways (beside other neighbours)");
+    assert_int_equal(result->gained, 1);
+    assert_string_equal(result->gain[0].program, "solver");
+    near(result->gain[0].core_s, 12000 * (1.41 / 1.21 - 1));
+    assert_int_equal(result->lost, 1);
+    assert_string_equal(result->loss[0].program, "worse");
+    assert_mean(&result->loss[0].less, 3, -0.1);
+    assert_int_equal(result->winners, 1); /* of the one that is not measured both ways */
+    assert_int_equal(result->winner[0].id.job, 30);
+}
+
+/* ---- the verdict ---- */
+
+/* A number from 0 to 1, by chance. */
+static double chance(void)
+{
+    return rand() / (RAND_MAX + 1.0);
+}
+
+/* Normally distributed (Box and Muller 1958). */
+static double noise(double sigma)
+{
+    return sigma * sqrt(-2 * log(1 - chance())) * cos(2 * acos(-1) * chance());
+}
+
+/* Adds n steps either way of three programs, of very different lengths, whose speeds scatter. */
+static void add_ledger(uint32_t n, double slurm, double berth, double sigma)
+{
+    static const char *const name[] = {"solver", "mesh", "render"};
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct ledger_record a = placed(1000 + i), b = observed(500000 + i);
+
+        strcpy(a.program, name[i % 3]);
+        strcpy(b.program, name[i % 3]);
+        a.elapsed_s = 100 - 900 * log(1 - chance());
+        b.elapsed_s = 100 - 900 * log(1 - chance());
+        a.slowdown_observed = berth + 0.1 * (i % 3) + noise(sigma);
+        b.slowdown_observed = slurm + 0.1 * (i % 3) + noise(sigma);
+        add(a);
+        add(b);
+    }
+}
+
+static void assert_word(enum benefit_word word)
+{
+    char sentence[BENEFIT_SENTENCE_MAX];
+    const struct benefit_result *result = benefit_conclude(benefit);
+
+    benefit_sentence(result, sentence);
+    if (result->verdict.word != word)
+        fail_msg("%s", sentence);
+}
+
+/* Four ledgers: one where berth helps, ... */
+static void test_helps(void **state)
+{
+    const struct benefit_verdict *verdict;
+
+    (void)state;
+    srand(1);
+    add_ledger(300, 0.30, 0.15, 0.1);
+    assert_word(BENEFIT_HELPS);
+    verdict = &benefit_conclude(benefit)->verdict;
+    assert_true(verdict->low < 0.15 / 1.4 && verdict->high > 0.15 / 1.4);
+    assert_true(verdict->high - verdict->low < 0.04);
+    assert_int_equal(verdict->more, 0);
+    assert_begins("berth helps: the same programs took 1");
+    assert_json("\"verdict\":{\"word\":\"helps\",\"sentence\":\"berth helps: ");
+    assert_json("\"by\":\"measured\",\"gain\":0.1");
+}
+
+/* ... one where it hurts, whatever the model predicts, ... */
+static void test_hurts(void **state)
+{
+    (void)state;
+    srand(2);
+    add_ledger(300, 0.06, 0.16, 0.05);
+    assert_word(BENEFIT_HURTS);
+    assert_begins("berth HURTS: the same programs took ");
+    assert_says("core-hours lost: ");
+    assert_says("Programs that gained, measured: none");
+    assert_int_equal(benefit_conclude(benefit)->all_lost, 3);
+    assert_true(benefit_conclude(benefit)->group[BENEFIT_PLACED].core_time.sum > 0); /* it says */
+    assert_int_equal(benefit_conclude(benefit)->winners, 0); /* and that does not count */
+}
+
+/* ... one where it makes no difference, ... */
+static void test_no_gain(void **state)
+{
+    (void)state;
+    srand(3);
+    add_ledger(3000, 0.1, 0.1, 0.1);
+    assert_word(BENEFIT_NO_GAIN);
+    assert_begins("No gain here: the same programs took 0.");
+}
+
+/* ... and one with too few steps, which says how many it takes. */
+static void test_too_few(void **state)
+{
+    size_t more;
+
+    (void)state;
+    srand(5);
+    add_ledger(9, 0.15, 0.12, 0.1);
+    assert_word(BENEFIT_UNTOLD);
+    more = benefit_conclude(benefit)->verdict.more;
+    if (more < 10 || more > 5000)
+        fail_msg("%zu more", more);
+    assert_begins("Cannot be told yet: about ");
+    assert_json("\"word\":\"cannot be told yet\"");
+}
+
+/* Steps of a program that only ran one way tell nothing, however many. */
+static void test_one_way(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 100; i++) {
+        struct ledger_record record = placed(1 + i);
+
+        record.slowdown_observed = 0.5;
+        add(record);
+    }
+    assert_word(BENEFIT_UNTOLD);
+    assert_begins("Cannot be told yet: no program was measured twice both where Slurm put it and\n"
+                  "where berth did; at least 2 more steps of one where Slurm puts it; only\n"
+                  "predicted: ");
+}
+
+/* Where there is no difference it is rarely told that there is one, few steps or many, although
+ * some weigh far more than others. */
+static void test_null(void **state)
+{
+    unsigned wrong = 0;
+
+    (void)state;
+    srand(4);
+    for (int ledger = 0; ledger < 400; ledger++) {
+        enum benefit_word word;
+
+        teardown(NULL);
+        setup(NULL);
+        add_ledger(6 + ledger % 40, 0.1, 0.1, 0.1);
+        word = benefit_conclude(benefit)->verdict.word;
+        wrong += word == BENEFIT_HELPS || word == BENEFIT_HURTS;
+    }
+    if (wrong > 28) /* of 400; 20 are to be expected, and more than 28 once in 25 times */
+        fail_msg("%u of 400 ledgers without a difference are said to have one", wrong);
+}
+
+/* The nodes of a step are one measurement, not as many as they are. */
+static void test_nodes(void **state)
+{
+    const struct benefit_result *result;
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        for (int node = 0; node < 16; node++) {
+            struct ledger_record a = placed(1 + i), b = observed(100 + i);
+
+            snprintf(a.node, sizeof(a.node), "n%d", node);
+            snprintf(b.node, sizeof(b.node), "n%d", node);
+            a.slowdown_observed = 0.1 + 0.1 * i;
+            b.slowdown_observed = 0.25 + 0.1 * i;
+            add(a);
+            add(b);
+        }
+    }
+    result = benefit_conclude(benefit);
+    assert_int_equal(result->pairs.slurm.n, 3);
+    assert_int_equal(result->pairs.berth.n, 3);
+    near(result->pairs.less.mean, 0.15);
+    assert_true(result->pairs.less.half > 0.2);
+    assert_word(BENEFIT_UNTOLD);
 }
 
 /* What freed cores counts, and what that cost. */
@@ -458,7 +655,9 @@ int main(void)
         TEST(test_nothing),  TEST(test_one_placed),  TEST(test_one_observed), TEST(test_loser),
         TEST(test_ranks),    TEST(test_all_unknown), TEST(test_shells),       TEST(test_means),
         TEST(test_measured), TEST(test_pairs),       TEST(test_sizes),        TEST(test_programs),
-        TEST(test_names),    TEST(test_many),
+        TEST(test_names),    TEST(test_many),        TEST(test_helps),        TEST(test_hurts),
+        TEST(test_no_gain),  TEST(test_too_few),     TEST(test_one_way),      TEST(test_null),
+        TEST(test_nodes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

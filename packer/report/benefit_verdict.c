@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* benefit_verdict - see benefit_verdict.h; and the sentence that says it. */
+#include "packer/report/benefit_verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "packer/base/text.h"
+#include "enum_table.h"
+
+#define NORMAL 1.96 /* standard errors to either side of 95 % */
+#define MORE_MOST 1000000
+
+const char *const TABLE(benefit_word_text, BENEFIT_WORDS) = {
+    ROW(BENEFIT_HELPS) = "helps",
+    ROW(BENEFIT_HURTS) = "hurts",
+    ROW(BENEFIT_NO_GAIN) = "no gain here",
+    ROW(BENEFIT_UNTOLD) = "cannot be told yet",
+};
+TABLE_COMPLETE(benefit_word_text);
+
+/* ---- the word ---- */
+
+static enum benefit_word word_of(const struct benefit_verdict *verdict)
+{
+    if (!(verdict->high >= verdict->low))
+        return BENEFIT_UNTOLD;
+    if (verdict->low > -BENEFIT_WORTH && verdict->high < BENEFIT_WORTH)
+        return BENEFIT_NO_GAIN;
+    if (verdict->low > 0)
+        return BENEFIT_HELPS;
+    return verdict->high < 0 ? BENEFIT_HURTS : BENEFIT_UNTOLD;
+}
+
+/* Returns a number with two digits that count, rounded up. */
+static size_t rounded(double n)
+{
+    double step = 1;
+
+    while (n / step > 100)
+        step *= 10;
+    return (size_t)(ceil(n / step) * step);
+}
+
+/* How many steps more it takes: an error falls with the root of their number. It has to be narrow
+ * enough to tell the gain that was found from nothing, or to tell that it is worth nothing. */
+static size_t more_of(const struct benefit_verdict *verdict, double error)
+{
+    double n = (double)(verdict->slurm_n + verdict->berth_n), gain = fabs(verdict->gain);
+    double target = fmax(gain, BENEFIT_WORTH - gain), narrower = NORMAL * error / target;
+    double more = n * (narrower * narrower - 1);
+
+    return more < 2 ? 2 : more > MORE_MOST ? MORE_MOST : rounded(more);
+}
+
+void benefit_judge(struct benefit_result *result)
+{
+    const struct benefit_pairs *pairs = &result->pairs;
+    struct benefit_verdict *verdict = &result->verdict;
+    double whole = 1 + pairs->slurm.mean; /* of the time alone, where Slurm put them */
+
+    *verdict = (struct benefit_verdict){.word = BENEFIT_UNTOLD,
+                                        .gain = pairs->less.mean / whole,
+                                        .low = (pairs->less.mean - pairs->less.half) / whole,
+                                        .high = (pairs->less.mean + pairs->less.half) / whole,
+                                        .programs = pairs->programs,
+                                        .slurm_n = pairs->slurm.n,
+                                        .berth_n = pairs->berth.n};
+    verdict->word = word_of(verdict);
+    if (verdict->word == BENEFIT_UNTOLD)
+        verdict->more = pairs->programs ? more_of(verdict, pairs->error / whole)
+                                        : pairs->lacks_slurm + pairs->lacks_berth;
+}
+
+/* ---- the sentence ---- */
+
+static const char *plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* "6.2% less", "9.4% more" */
+static void put_time(char *text, double part)
+{
+    text_append(text, BENEFIT_SENTENCE_MAX, "%.1f%% %s", fabs(part) * 100,
+                part < 0 ? "more" : "less");
+}
+
+/* "6.2% less time (4.1% to 8.3%)"; where the interval has both signs, "(2.0% more to 4.0% less)".
+ */
+static void put_gain(char *text, const struct benefit_verdict *verdict)
+{
+    double first = verdict->gain < 0 ? verdict->high : verdict->low;
+    double last = verdict->gain < 0 ? verdict->low : verdict->high;
+
+    put_time(text, verdict->gain);
+    text_append(text, BENEFIT_SENTENCE_MAX, " time (");
+    if ((first < 0) == (last < 0)) {
+        text_append(text, BENEFIT_SENTENCE_MAX, "%.1f%% to %.1f%%", fabs(first) * 100,
+                    fabs(last) * 100);
+    } else {
+        put_time(text, first);
+        text_append(text, BENEFIT_SENTENCE_MAX, " to ");
+        put_time(text, last);
+    }
+    text_append(text, BENEFIT_SENTENCE_MAX, ")");
+}
+
+/* How it was measured. */
+static void put_way(char *text, const struct benefit_verdict *verdict)
+{
+    text_append(text, BENEFIT_SENTENCE_MAX, "measured on %zu and %zu step%s of %zu program%s",
+                verdict->berth_n, verdict->slurm_n, plural(verdict->slurm_n), verdict->programs,
+                plural(verdict->programs));
+}
+
+/* What is known where nothing was measured both ways. */
+static void put_predicted(char *text, const struct benefit_result *result)
+{
+    const struct benefit_amount *placed = &result->group[BENEFIT_PLACED].core_time;
+    const struct benefit_amount *seen = &result->group[BENEFIT_OBSERVED].core_time;
+    char hours[REPORT_NUMBER_MAX];
+
+    if (placed->n) {
+        benefit_hours(fabs(placed->sum), false, hours);
+        text_append(text, BENEFIT_SENTENCE_MAX, "; only predicted: %s core-hours %s", hours,
+                    placed->sum < 0 ? "lost" : "saved");
+    } else if (seen->n) {
+        benefit_hours(fabs(seen->sum), false, hours);
+        text_append(text, BENEFIT_SENTENCE_MAX, "; only predicted: berth would %s %s core-hours",
+                    seen->sum < 0 ? "lose" : "save", hours);
+    }
+}
+
+static void put_lack(char *text, const struct benefit_result *result)
+{
+    const struct benefit_pairs *pairs = &result->pairs;
+
+    text_append(text, BENEFIT_SENTENCE_MAX,
+                "no program was measured twice both where Slurm put it and where berth did; at "
+                "least %zu more step%s of one",
+                result->verdict.more, plural(result->verdict.more));
+    if (pairs->lacks_berth == 0)
+        text_append(text, BENEFIT_SENTENCE_MAX, " where Slurm puts it");
+    else if (pairs->lacks_slurm == 0)
+        text_append(text, BENEFIT_SENTENCE_MAX, " where berth puts it");
+    else
+        text_append(text, BENEFIT_SENTENCE_MAX,
+                    ", %zu where Slurm puts it and %zu where berth does", pairs->lacks_slurm,
+                    pairs->lacks_berth);
+    put_predicted(text, result);
+}
+
+static void put_untold(char *text, const struct benefit_result *result)
+{
+    const struct benefit_verdict *verdict = &result->verdict;
+
+    text_append(text, BENEFIT_SENTENCE_MAX, "Cannot be told yet: ");
+    if (result->steps == 0) {
+        text_append(text, BENEFIT_SENTENCE_MAX,
+                    "no step that berth knew of has ended in this time");
+        return;
+    }
+    if (verdict->programs == 0) {
+        put_lack(text, result);
+        return;
+    }
+    text_append(text, BENEFIT_SENTENCE_MAX,
+                verdict->more < MORE_MOST ? "about %zu more steps would tell; until now the same "
+                                            "programs took "
+                                          : "%zu steps more or many more would tell; until now the "
+                                            "same programs took ",
+                verdict->more);
+    put_gain(text, verdict);
+    text_append(text, BENEFIT_SENTENCE_MAX, " where berth put them than where Slurm did, ");
+    put_way(text, verdict);
+}
+
+void benefit_sentence(const struct benefit_result *result, char text[BENEFIT_SENTENCE_MAX])
+{
+    static const char *const TABLE(begin, BENEFIT_WORDS) = {
+        ROW(BENEFIT_HELPS) = "berth helps: the same programs took ",
+        ROW(BENEFIT_HURTS) = "berth HURTS: the same programs took ",
+        ROW(BENEFIT_NO_GAIN) = "No gain here: the same programs took ",
+        ROW(BENEFIT_UNTOLD) = "",
+    };
+    TABLE_COMPLETE(begin);
+    const struct benefit_verdict *verdict = &result->verdict;
+
+    strcpy(text, begin[verdict->word]);
+    if (verdict->word == BENEFIT_UNTOLD) {
+        put_untold(text, result);
+    } else {
+        put_gain(text, verdict);
+        text_append(text, BENEFIT_SENTENCE_MAX, " where berth put them than where Slurm did, ");
+        put_way(text, verdict);
+    }
+    text_append(text, BENEFIT_SENTENCE_MAX, ".");
+}

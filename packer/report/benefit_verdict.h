@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* benefit_verdict - does berth help, in one word: by what was measured of programs that ran both
+ * where Slurm put them and where berth did. */
+#ifndef BERTH_REPORT_BENEFIT_VERDICT_H
+#define BERTH_REPORT_BENEFIT_VERDICT_H
+
+#include "packer/report/benefit.h"
+
+/* Fills in result->verdict from its pairs. The whole interval of 95 % within BENEFIT_WORTH of
+ * nothing is no gain; else all of it above nothing helps, and all of it below hurts; else it cannot
+ * be told, and `more` is about how many steps the interval takes to be narrow enough, if they come
+ * either way as they did until now. */
+void benefit_judge(struct benefit_result *result);
+
+#endif
