@@ -195,6 +195,12 @@ struct report_column report_column_group(size_t i)
     return column_of(&field[i]);
 }
 
+bool report_field_is_text(const struct report_field *field)
+{
+    return field->form == REPORT_FORM_TEXT || field->form == REPORT_FORM_GROUP ||
+           field->form == REPORT_FORM_CURRENCY;
+}
+
 bool report_field_is_whole(const struct report_field *field)
 {
     return field->form != REPORT_FORM_TEXT && field->form != REPORT_FORM_STATE;

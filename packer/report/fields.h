@@ -69,6 +69,9 @@ struct report_column report_column_group(size_t i);
 /* Is it a figure, or what names a job? Of that nothing is ever cut off. */
 bool report_field_is_whole(const struct report_field *field);
 
+/* May it have any text? Figures, times and jobs' names are made of letters, digits and points. */
+bool report_field_is_text(const struct report_field *field);
+
 /* Writes the names of all, four in a line, as sacct --helpformat has them. */
 void report_fields_print(FILE *out);
 

@@ -40,7 +40,7 @@ static void put_cell(struct report_table *table, size_t i, const char *text, siz
         put_padded(table->out, &table->column[i], text, length, is_title);
         return;
     }
-    if (table->shape == REPORT_SHAPE_CSV)
+    if (table->shape == REPORT_SHAPE_CSV && report_field_is_text(table->column[i].field))
         text_put_csv_cell(table->out, text);
     else
         fwrite_unlocked(text, 1, length, table->out);
@@ -79,7 +79,8 @@ static void put_cells(struct report_table *table, size_t i, const struct report_
                             ? report_format_raw(row, table->column[i].field, &table->terms, text)
                             : report_format_cell(row, table->column[i].field, &table->terms, text);
 
-        text_clean(text);
+        if (report_field_is_text(table->column[i].field))
+            text_clean(text);
         put_cell(table, i, text, length, false);
     }
     putc_unlocked('\n', table->out);
