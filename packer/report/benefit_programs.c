@@ -259,16 +259,23 @@ static void add_both(struct both *both, const struct measured *way)
 static bool compare(const struct benefit_alike *alike, struct both *both,
                     struct benefit_result *result)
 {
-    const struct measured way[WAYS] = {measured_of(&alike->slurm), measured_of(&alike->berth)};
-    struct benefit_compared of = {alike->user,        alike->program, alike->tag,
-                                  alike->uid,         alike->cores,   way[AS_SLURM].mean,
-                                  way[AS_BERTH].mean, {0, NAN, NAN},  NAN};
+    struct measured way[WAYS];
+    struct benefit_compared of = {.user = alike->user,
+                                  .program = alike->program,
+                                  .tag = alike->tag,
+                                  .uid = alike->uid,
+                                  .cores = alike->cores};
+
+    way[AS_SLURM] = measured_of(&alike->slurm);
+    way[AS_BERTH] = measured_of(&alike->berth);
 
     if (isnan(way[AS_SLURM].variance) || isnan(way[AS_BERTH].variance)) {
         if (alike->is_program || *alike->tag)
             note_lack(way, &result->pairs);
         return false;
     }
+    of.slurm = way[AS_SLURM].mean;
+    of.berth = way[AS_BERTH].mean;
     of.less = (struct benefit_mean){of.berth.n, of.slurm.mean - of.berth.mean,
                                     half_of(way[AS_SLURM].variance + way[AS_BERTH].variance,
                                             way[AS_SLURM].squares + way[AS_BERTH].squares)};

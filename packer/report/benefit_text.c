@@ -45,20 +45,6 @@ static void put_mean(FILE *out, const struct benefit_mean *mean)
     fprintf(out, " %7zu", mean->n);
 }
 
-void benefit_hours(double core_s, bool sign, char text[REPORT_NUMBER_MAX])
-{
-    double hours = core_s / 3600;
-    int digits = fabs(hours) < 9.995 ? 3 : fabs(hours) < 999.5 ? 1 : 0;
-
-    snprintf(text, REPORT_NUMBER_MAX, sign ? "%+.*f" : "%.*f", digits, hours);
-}
-
-void benefit_energy(double joules, char text[REPORT_NUMBER_MAX + 1])
-{
-    text[0] = joules < 0 ? '-' : '+';
-    report_format_energy(fabs(joules), REPORT_UNIT_AUTO, text + 1);
-}
-
 /* A word of people, cut to so many columns and padded. */
 static void put_word(FILE *out, const char *word, size_t columns)
 {

@@ -67,9 +67,12 @@ void benefit_judge(struct benefit_result *result)
                                         .slurm_n = pairs->slurm.n,
                                         .berth_n = pairs->berth.n};
     verdict->word = word_of(verdict);
-    if (verdict->word == BENEFIT_UNTOLD)
-        verdict->more = pairs->programs ? more_of(verdict, pairs->error / whole)
-                                        : pairs->lacks_slurm + pairs->lacks_berth;
+    if (verdict->word != BENEFIT_UNTOLD)
+        return;
+    verdict->more = pairs->programs ? more_of(verdict, pairs->error / whole)
+                                    : pairs->lacks_slurm + pairs->lacks_berth;
+    if (verdict->more == 0) /* nearly all of it is in one step */
+        verdict->more = 1;
 }
 
 /* ---- the sentence ---- */

@@ -2,6 +2,7 @@
 libpacker_la_SOURCES += \
 	packer/report/allocation.c packer/report/allocation.h \
 	packer/report/benefit.c packer/report/benefit.h \
+	packer/report/benefit_figure.c \
 	packer/report/benefit_json.c \
 	packer/report/benefit_mean.c packer/report/benefit_mean.h \
 	packer/report/benefit_programs.c packer/report/benefit_programs.h \
