@@ -143,6 +143,21 @@ void capabilities_format(uint64_t set, char *text, size_t size)
     }
 }
 
+/* Does the kernel want more of who opens events than CAP_PERFMON? Those of Debian and Ubuntu know
+ * levels of kernel.perf_event_paranoid above 2, at which only CAP_SYS_ADMIN is enough. */
+static bool restricts_events(void)
+{
+    FILE *file = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+    bool restricts;
+    int level;
+
+    if (!file)
+        return false;
+    restricts = fscanf(file, "%d", &level) == 1 && level > 2;
+    fclose(file);
+    return restricts;
+}
+
 const char *capabilities_why(uint64_t needs, int why)
 {
     static _Thread_local char text[320];
@@ -154,6 +169,9 @@ const char *capabilities_why(uint64_t needs, int why)
         capabilities_format(missing, list, sizeof(list));
         snprintf(text, size, "%s: %s %s missing", strerror(why), list,
                  missing & (missing - 1) ? "are" : "is");
+    } else if (why == EACCES && needs & CAPABILITY(CAP_PERFMON) && restricts_events()) {
+        snprintf(text, size, "%s: kernel.perf_event_paranoid is above 2, set it to 2",
+                 strerror(why));
     } else {
         snprintf(text, size, "%s%s", strerror(why),
                  why == EPERM ? ": by a seccomp filter or the kernel's settings" : "");

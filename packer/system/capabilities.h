@@ -34,8 +34,8 @@ int capabilities_keep(uint64_t keep, struct berth_error *err);
 void capabilities_format(uint64_t set, char *text, size_t size);
 
 /* Returns why the kernel has refused something with the errno `why`: that errno's text, and where
- * it is EPERM or EACCES which of the capabilities in `needs` are missing. The text is valid until
- * this thread's next call. */
+ * it is EPERM or EACCES which of the capabilities in `needs` are missing, or which setting of the
+ * kernel asks for more than CAP_PERFMON. The text is valid until this thread's next call. */
 const char *capabilities_why(uint64_t needs, int why);
 
 #endif
