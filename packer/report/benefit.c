@@ -193,6 +193,8 @@ static int add_step(struct benefit *benefit, struct benefit_alike *alike,
     benefit_sum_add(&benefit->sums[kind].berth, by_berth(record, kind), weight);
     benefit_amount_add(&group->core_time, core_s);
     benefit_amount_add(&group->energy, energy_j);
+    if (record->idle_core_s > 0)
+        benefit_amount_add(&benefit->result.idle_core_time, core_s);
     return note(benefit, alike, record, kind, core_s, energy_j);
 }
 
@@ -227,6 +229,8 @@ int benefit_add(struct benefit *benefit, const struct ledger_record *record)
     result->steps++;
     result->core_s += weight;
     benefit_amount_add(&result->freed, record->size_freed_core_s);
+    if (record->idle_core_s > 0)
+        benefit_amount_add(&result->on_idle, record->idle_core_s);
     if (record->size_freed_core_s > 0)
         benefit_sum_add(&benefit->size_loss, record->size_loss_measured, weight);
     alike = benefit_programs_add(&benefit->programs, benefit->words, record, weight);

@@ -124,8 +124,10 @@ struct benefit_result {
     struct benefit_group group[BENEFIT_KINDS];
     struct benefit_mean bias, error; /* predicted less measured, where they stood; its magnitude */
     struct benefit_pairs pairs;
-    struct benefit_amount freed;             /* core-seconds that sizes gave up */
-    struct benefit_mean size_loss;           /* of speed, as measured of these */
+    struct benefit_amount freed;          /* core-seconds that sizes gave up */
+    struct benefit_mean size_loss;        /* of speed, as measured of these */
+    struct benefit_amount on_idle;        /* core-seconds on cores that Slurm had given to nobody */
+    struct benefit_amount idle_core_time; /* core-seconds that these steps saved, as predicted */
     struct benefit_amount why[BENEFIT_WHYS]; /* sum: core-seconds */
     struct benefit_verdict verdict;
     /* What was measured: programs that gained or lost, the greatest first, of how many. */

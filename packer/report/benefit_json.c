@@ -202,6 +202,8 @@ struct json_object *benefit_json(const struct benefit_result *result,
     add_mean(object, "predicted_less_measured", &result->bias);
     add_mean(object, "prediction_error", &result->error);
     json_add(object, "measured_gain", pairs_object(&result->pairs));
+    add_amount(object, "idle_core_s", &result->on_idle);
+    add_amount(object, "idle_saved_core_s", &result->idle_core_time);
     add_amount(object, "size_freed_core_s", &result->freed);
     add_mean(object, "size_loss_measured", &result->size_loss);
     add_compared(object, "gained", result->gain, result->gained);

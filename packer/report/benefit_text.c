@@ -240,6 +240,23 @@ static void put_pairs(FILE *out, const struct benefit_result *result)
                           result->all_lost);
 }
 
+/* What cores brought that Slurm had given to nobody. */
+static void put_idle(FILE *out, const struct benefit_result *result)
+{
+    char hours[REPORT_NUMBER_MAX], saved[REPORT_NUMBER_MAX] = "-";
+
+    if (result->on_idle.n == 0)
+        return;
+    benefit_hours(result->on_idle.sum, false, hours);
+    if (result->idle_core_time.n)
+        benefit_hours(result->idle_core_time.sum, true, saved);
+    fprintf(out,
+            "\n%zu step%s stood on idle cores for %s core-hours.\n"
+            "  predicted saved by %s: %s core-hours\n",
+            result->on_idle.n, plural(result->on_idle.n), hours,
+            result->on_idle.n == 1 ? "it" : "them", saved);
+}
+
 static void put_sizes(FILE *out, const struct benefit_result *result)
 {
     char hours[REPORT_NUMBER_MAX];
@@ -331,6 +348,7 @@ void benefit_print(FILE *out, const struct benefit_result *result,
     for (int kind = 0; kind < BENEFIT_KINDS; kind++)
         put_group(out, &result->group[kind], kind);
     put_error(out, result);
+    put_idle(out, result);
     put_sizes(out, result);
     put_steps(out, "Predicted to gain (program not measured both ways)", result->winner,
               result->winners, result->all_winners);

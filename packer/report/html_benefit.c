@@ -235,6 +235,13 @@ void page_benefit(struct report_html *page)
     put_group(page, &result->group[BENEFIT_PLACED], true);
     put_group(page, &result->group[BENEFIT_OBSERVED], false);
     put_error(page);
+    if (result->on_idle.n) {
+        benefit_hours(result->on_idle.sum, false, hours);
+        fprintf(page->out,
+                "<p>%zu steps stood on cores that Slurm had given to nobody, for <b>%s "
+                "core-hours</b>.</p>\n",
+                result->on_idle.n, hours);
+    }
     if (result->freed.n) {
         benefit_hours(result->freed.sum, false, hours);
         fprintf(page->out, "<p>Sizes freed <b>%s core-hours</b> of %zu steps.</p>\n", hours,

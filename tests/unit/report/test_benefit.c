@@ -152,10 +152,9 @@ static void test_one_placed(void **state)
     assert_null(strstr(text_of(), "Predicted to lose"));
     assert_says("Predicted to gain (program not measured both ways), by core-hours");
     assert_says("berthctl explain 1.0");
-    assert_begins(
-        "Cannot be told yet: no program was measured twice both where Slurm put it and\n"
-        "where berth did; at least 4 more steps of one, 2 where Slurm puts it and 2\n"
-        "where berth does; only predicted: 0.167 core-hours saved.\n");
+    assert_begins("Cannot be told yet: no program was measured twice both where Slurm put it and\n"
+                  "where berth did; at least 4 more steps of one, 2 where Slurm puts it and 2\n"
+                  "where berth does; only predicted: 0.167 core-hours saved.\n");
     assert_says("No slowdown was both predicted and measured");
     assert_json("\"explain\":\"berthctl explain 1.0\"");
 }
@@ -569,6 +568,25 @@ static void test_sizes(void **state)
     assert_says("their speed fell by 1.5%, as measured of 1");
 }
 
+/* What stood on cores of nobody, and what that brought. */
+static void test_idle(void **state)
+{
+    struct ledger_record a = placed(1), b = placed(2);
+    enum benefit_kind kind;
+    double core_s, energy_j;
+
+    (void)state;
+    a.idle_core_s = 7200;
+    b.idle_core_s = NAN;
+    add(a);
+    add(b);
+    assert_true(benefit_of(&a, &kind, &core_s, &energy_j));
+    near(benefit_conclude(benefit)->on_idle.sum, 7200);
+    near(benefit_conclude(benefit)->idle_core_time.sum, core_s);
+    assert_int_equal(benefit_conclude(benefit)->idle_core_time.n, 1);
+    assert_says("1 step stood on idle cores for 2.000 core-hours.");
+}
+
 /* The programs of which least is known and that take most; what is known last counts. What only
  * starts others is none. */
 static void test_programs(void **state)
@@ -654,10 +672,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_nothing),  TEST(test_one_placed),  TEST(test_one_observed), TEST(test_loser),
         TEST(test_ranks),    TEST(test_all_unknown), TEST(test_shells),       TEST(test_means),
-        TEST(test_measured), TEST(test_pairs),       TEST(test_sizes),        TEST(test_programs),
-        TEST(test_names),    TEST(test_many),        TEST(test_helps),        TEST(test_hurts),
-        TEST(test_no_gain),  TEST(test_too_few),     TEST(test_one_way),      TEST(test_null),
-        TEST(test_nodes),
+        TEST(test_measured), TEST(test_pairs),       TEST(test_sizes),        TEST(test_idle),
+        TEST(test_programs), TEST(test_names),       TEST(test_many),         TEST(test_helps),
+        TEST(test_hurts),    TEST(test_no_gain),     TEST(test_too_few),      TEST(test_one_way),
+        TEST(test_null),     TEST(test_nodes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
