@@ -118,12 +118,18 @@ void way_time(const struct stands *stands, struct way *way)
     }
 }
 
+/* Returns what one program was seen to draw, taken to be part of what can be had. */
+static double seen_of(const struct contend *contend)
+{
+    return contend->seen_gbps / contend->constants.alone;
+}
+
 /* Finds what a memory node can give, GB/s, and over how many channels. */
 static void memory_of(const struct contend *contend, double *reachable_gbps, double *channels)
 {
     const struct app_machine *machine = &contend->machine;
     const struct contend_constants *constants = &contend->constants;
-    double seen = contend->seen_gbps / constants->alone;
+    double seen = seen_of(contend);
     double gbps =
         isnan(machine->dram_gbps) ? fmax(constants->channel_gbps, seen) : machine->dram_gbps;
 
@@ -136,17 +142,18 @@ static void memory_of(const struct contend *contend, double *reachable_gbps, dou
 }
 
 /* Returns what a cache's port can carry; 0: it is the only one behind its memory node, and so has
- * none that could be told from that. */
+ * none that could be told from that. Where nobody measured it, it carries what a program was seen
+ * to draw. */
 static double port_of(const struct contend *contend, double memory_gbps)
 {
-    double caches = (double)contend->machine.caches;
+    double caches = (double)contend->machine.caches, even;
 
     if (caches < 2)
         return 0;
     if (contend->machine.port_gbps > 0)
         return fmin(contend->machine.port_gbps, memory_gbps);
-    return fmin(memory_gbps * fmin(1, contend->constants.port / caches),
-                contend->constants.port_gbps);
+    even = memory_gbps * fmin(1, contend->constants.port / caches);
+    return fmin(fmax(even, fmin(seen_of(contend), memory_gbps)), contend->constants.port_gbps);
 }
 
 struct study_ways ways_of(const struct contend *contend)

@@ -154,7 +154,8 @@ static void test_begins_at_home(void **state)
     assert_left(fixture_start(f, bound(3, "3", "memory")), "moves nobody");
 }
 
-/* A neighbour that uses memory, and a step that has begun elsewhere because of it. */
+/* A neighbour that uses memory, and a step that has begun on the other memory node because of it.
+ */
 static struct step *begin_elsewhere(struct fixture *f, pid_t pid)
 {
     struct wire_register request = bound(2, "1", "memory");
@@ -164,7 +165,7 @@ static struct step *begin_elsewhere(struct fixture *f, pid_t pid)
     if (pid)
         request.task[0].pid = pid;
     step = fixture_start(f, request);
-    assert_begun(step, "2");
+    assert_begun(step, "4");
     return step;
 }
 
@@ -188,9 +189,9 @@ static void test_the_marker_says_who(void **state)
     struct fixture *f = *state;
 
     begin_elsewhere(f, 0);
-    assert_marked(f, "2 1 /cgroup/2.0\n");
+    assert_marked(f, "4 1 /cgroup/2.0\n");
     fixture_run(f, 3, "6", "memory");
-    assert_marked(f, "2 1 /cgroup/2.0\n");
+    assert_marked(f, "4 1 /cgroup/2.0\n");
     fixture_end(f, 2, 0);
     assert_marked(f, "");
 }
@@ -201,12 +202,12 @@ static void test_makes_room(void **state)
 {
     struct fixture *f = *state;
     struct step *step = begin_elsewhere(f, 0);
-    struct wire_register request = fixture_request(3, 0, "2", "2", 1, NULL);
+    struct wire_register request = fixture_request(3, 0, "4", "4", 1, NULL);
 
     request.options.mode = WIRE_MODE_OFF;
     fixture_start(f, request);
     assert_cpus(&step->body.task[0].cpus, "1");
-    assert_begun(step, "2");
+    assert_begun(step, "4");
     fixture_decide(f);
     assert_cpus(&step->body.task[0].cpus, "1");
 }
@@ -217,9 +218,9 @@ static void test_newcomer_begins_elsewhere(void **state)
     struct fixture *f = *state;
     const struct step *step = begin_elsewhere(f, 0), *bound_too, *free;
 
-    bound_too = fixture_start(f, bound(3, "2", "compute"));
-    free = fixture_run(f, 4, "3", "compute");
-    assert_cpus(&step->body.task[0].cpus, "2");
+    bound_too = fixture_start(f, bound(3, "4", "compute"));
+    free = fixture_run(f, 4, "5", "compute");
+    assert_cpus(&step->body.task[0].cpus, "4");
     assert_false(cpus_intersect(&bound_too->body.task[0].cpus, &step->body.task[0].cpus));
     assert_false(cpus_intersect(&free->body.task[0].cpus, &step->body.task[0].cpus));
     assert_int_equal(bound_too->state, STEP_PLACED);
@@ -238,15 +239,15 @@ static void test_restart_and_stop(void **state)
     f->packer.world.conf.idle = CONF_IDLE_ON;
     assert_int_equal(pipeline_resume(&f->packer, &err), 0);
     step = fixture_step(f, 2, 0);
-    assert_begun(step, "2");
-    assert_cpus(&step->body.task[0].cpus, "2");
+    assert_begun(step, "4");
+    assert_cpus(&step->body.task[0].cpus, "4");
     fixture_forget(f);
     enact_restore(&f->packer, step);
     assert_cpus(&step->body.task[0].cpus, "1");
     snprintf(calls, sizeof(calls), "apply 2.0 1; ");
     assert_string_equal(f->calls, calls);
     assert_false(step->enacted.away);
-    assert_begun(step, "2");
+    assert_begun(step, "4");
     fixture_forget(f);
     fixture_end(f, 2, 0);
     assert_non_null(strstr(f->calls, "restore 2.0 1"));
