@@ -45,5 +45,5 @@ done
 $silence --help >"$dir/out" || bad "--help: status"
 says "--help" '^usage: silence'
 $silence --list >"$dir/out" || bad "--list: status"
-[ "$(grep -c . "$dir/out")" = 14 ] || bad "--list: all scenes"
+[ "$(grep -c . "$dir/out")" = 21 ] || bad "--list: all scenes"
 exit $failed
