@@ -5,7 +5,7 @@
 dist_noinst_SCRIPTS += tests/vm/aarch64 tests/vm/guest tests/vm/image tests/vm/pmu tests/vm/run
 check_PROGRAMS += tests/vm/restless
 tests_vm_restless_LDADD =
-EXTRA_DIST += tests/vm/many.conf tests/vm/pmu_guest.c tests/vm/suite
+EXTRA_DIST += tests/vm/architectures tests/vm/many.conf tests/vm/pmu_guest.c tests/vm/suite
 
 # What the suite runs in a guest of two NUMA nodes.
 check_PROGRAMS += tests/vm/locks tests/vm/movemem tests/vm/product

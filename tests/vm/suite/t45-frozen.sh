@@ -11,7 +11,7 @@ fuse_is_there() {
 # frozen_server NAME: a file system whose second read is never answered. The file is $CLUSTER/run/NAME/f.
 frozen_server() {
     mkdir -p "$CLUSTER/run/$1"
-    "$BUILD/tests/vm/frozen" serve "$CLUSTER/run/$1" >"$CLUSTER/out/$1.server" 2>&1 &
+    "$BUILD/tests/fault/frozen" serve "$CLUSTER/run/$1" >"$CLUSTER/out/$1.server" 2>&1 &
     echo $! >"$CLUSTER/run/$1.server"
     wait_for 10 grep -q mounted "$CLUSTER/out/$1.server" || fail "no file server: $(cat "$CLUSTER/out/$1.server")"
 }
@@ -32,7 +32,7 @@ is_frozen() {
 
 # frozen_half NAME HOW: a memory-bound step of half a package that holds its memory map (tests/fault/frozen.c).
 frozen_half() {
-    program=("$BUILD/tests/vm/frozen" "$2" "$CLUSTER/run/$1/f")
+    program=("$BUILD/tests/fault/frozen" "$2" "$CLUSTER/run/$1/f")
     half "$1" --contention-aware=tag=memory,pack "${program[@]}"
     program=()
     wait_for 20 is_frozen "$1" || fail "$1 does not hold its memory map"
