@@ -43,7 +43,7 @@ t25_what_berth_helps_is_told_of_observed_and_of_placed_steps() {
     eventually "steps that were observed" '[2,2,2]' benefit "$seen,$placed" '.observed | [.steps, .slurm_predicted.n, .berth_predicted.n]'
     eventually "steps that were placed" '[2,2,2]' benefit "$seen,$placed" '.placed | [.steps, .slurm_predicted.n, .berth_predicted.n]'
     same "of two CPUs on one cache there is nothing to gain" \
-        "$(benefit "$seen,$placed" '[.winners, .losers, (.placed.core_s_predicted.sum | fabs < 1e-6), (.observed.core_s_predicted.sum | fabs < 1e-6)]')" \
+        "$(benefit "$seen,$placed" '[.gained_predicted, .lost_predicted, (.placed.core_s_predicted.sum | fabs < 1e-6), (.observed.core_s_predicted.sum | fabs < 1e-6)]')" \
         '[[],[],true,true]'
     same "beside each other they are slower" "$(benefit "$seen" '.observed.slurm_predicted.mean > 0')" true
     same "what is not known" "$(benefit "$seen,$placed" .not_known)" '[]'
