@@ -296,7 +296,7 @@ static void say_hints(const struct reading *reading)
                 "berthctl: report: %zu record%s of steps that ran over the beginning or the end "
                 "count%s whole, as in sacct: --divide counts what lies within\n",
                 reading->over, reading->over == 1 ? "" : "s", reading->over == 1 ? "s" : "");
-    if (reading->late)
+    if (reading->late && !args->no_header)
         fprintf(stderr,
                 "berthctl: report: %zu job%s ended a step less than %d s ago: more of %s records "
                 "may come\n",

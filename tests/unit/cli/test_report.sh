@@ -210,11 +210,13 @@ answers '' 'day,job_count,step_count,energy_j
 2026-11-21,1,0,1000.000000
 2026-11-22,1,1,3000.000001' report --ledger "sqlite:$dir/night.db" $a -S 2026-11-01 -E 2026-12-01 --by day --csv -o Group,Jobs,Steps,Energy --divide
 
-# of a job that has just ended more may come
+# of a job that has just ended more may come; rows without a header are a script's
 now=$(date +%s)
 record n1 41 0 alice 1000 $((now - 30)) 20 0 '' | "$fill" "sqlite:$dir/fresh.db" || exit 99
-run '' report --ledger "sqlite:$dir/fresh.db" -j 41 -XnP -o JobID
+run '' report --ledger "sqlite:$dir/fresh.db" -j 41 -XP -o JobID
 grep -q '1 job ended a step less than 60 s ago: more of its records may come' "$dir/err" || bad 'report -j 41' 'more may come' "$(cat "$dir/err")"
+run '' report --ledger "sqlite:$dir/fresh.db" -j 41 -XnP -o JobID
+[ -s "$dir/err" ] && bad 'report -j 41 -n' 'nothing' "$(cat "$dir/err")"
 
 # ---- does it help? ----
 # shellcheck disable=SC2086 # times are several words
