@@ -14,13 +14,14 @@ static const double student[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.36
 
 double benefit_student(double freedom)
 {
+    const size_t most = STUDENT;
     double below, above;
     size_t n = (size_t)freedom;
 
     if (freedom < 1)
         return pow(student[0], 1 / freedom);
-    if (n >= STUDENT)
-        return NORMAL + (student[STUDENT - 1] - NORMAL) * STUDENT / freedom;
+    if (n >= most)
+        return NORMAL + (student[most - 1] - NORMAL) * (double)most / freedom;
     below = student[n - 1];
     above = student[n];
     return below +

@@ -205,18 +205,18 @@ static void add_clock(struct json_object *output, const struct forecast *forecas
 {
     const struct clock_curve *clock = &forecast->apps->machine.clock;
     struct json_object *list;
+    double half;
 
     if (!clock_is_known(clock))
         return;
+    half = fmax(1, floor((double)clock->cores / 2));
     list = json_object_new_array();
     json_add(output, "clock", list);
     for (size_t i = 0; i < forecast->apps->n; i++) {
         struct json_object *app = json_object_new_object();
 
         json_add(app, "app", json_object_new_string(forecast->apps->name[i]));
-        json_add(app, "half",
-                 json_object_new_double(
-                     contend_clock(forecast->contend, i, fmax(1, (double)(clock->cores / 2)))));
+        json_add(app, "half", json_object_new_double(contend_clock(forecast->contend, i, half)));
         json_add(app, "all",
                  json_object_new_double(contend_clock(forecast->contend, i, (double)clock->cores)));
         json_append(list, app);
