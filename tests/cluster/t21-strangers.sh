@@ -24,12 +24,8 @@ strangers() {
     local i
     for ((i = 0; i < $1; i++)); do
         wait_for 30 becomes 1 kernel_has g || { claims && skip "something else uses CPU 1 of this machine, after $i strangers: $(cat "$CLUSTER/log/claims")"; }
-        timeout 60 srun -Q -n1 "$BUILD/tests/cluster/apart" "$CLUSTER/out/pids" >>"$CLUSTER/out/strangers" || fail "stranger $i: $?"
+        same "stranger $i" "$(timeout 60 srun -Q -n1 "$BUILD/tests/cluster/apart" "$CLUSTER/out/pids")" apart
     done
-}
-
-said() {
-    sort "$CLUSTER/out/strangers" | uniq -c | sed 's/^ *//'
 }
 
 # What each stranger waited for its core, into log/claims: the median, and what one in a hundred exceeds.
@@ -56,8 +52,6 @@ t21_no_stranger_begins_beside_a_guest() {
     load_off
     claims
     log_level info
-    same "what they said" "$(said)" "$n apart"
     [ "$(explained g .enforce.moves)" -ge $((2 * n - 1)) ] || fail "the guest moved $(explained g .enforce.moves) times only, for $n strangers"
-    rm "$CLUSTER/out/strangers"
     cancelled g
 }
