@@ -117,7 +117,7 @@ static void note(struct reading *reading, const struct ledger_record *record)
     reading->late_job = record->id.job;
 }
 
-static int take(const struct ledger_record *record, void *arg)
+static int take_record(const struct ledger_record *record, void *arg)
 {
     struct reading *reading = arg;
 
@@ -172,7 +172,7 @@ static int read_records(const struct report_args *args, struct records *records,
 
     if (!id)
         return berth_error_set(err, "%s", strerror(ENOMEM));
-    rc = records_read(records, &filter, take, reading, err);
+    rc = records_read(records, &filter, take_record, reading, err);
     free(id);
     if (reading->terminal && reading->said_s > 0)
         fputs("\r\033[K", stderr);
@@ -305,8 +305,8 @@ static void say_hints(const struct reading *reading)
 }
 
 /* Makes what gathers the records that are read. */
-static int begin(struct reading *reading, const struct report_page *about,
-                 const struct report_how *how)
+static int reading_open(struct reading *reading, const struct report_page *about,
+                        const struct report_how *how)
 {
     const struct report_args *args = reading->args;
 
@@ -349,8 +349,9 @@ static void how_of(const struct report_args *args, const struct report_terms *te
         how->at = REPORT_BY_MONTH;
 }
 
-static int run(const struct report_args *args, const struct conf *conf,
-               const struct report_terms *terms, struct report_column *column, size_t columns)
+static int write_report(const struct report_args *args, const struct conf *conf,
+                        const struct report_terms *terms, struct report_column *column,
+                        size_t columns)
 {
     struct records records = {.conf = conf, .ledger = args->ledger, .defaults = args->defaults};
     struct report_writing writing = {.args = args,
@@ -377,8 +378,8 @@ static int run(const struct report_args *args, const struct conf *conf,
     int status;
 
     how_of(args, terms, &how);
-    status = begin(&reading, &about, &how) < 0 ? ctl_fail("report", "%s", strerror(ENOMEM))
-                                               : read_and_write(&reading, &records);
+    status = reading_open(&reading, &about, &how) < 0 ? ctl_fail("report", "%s", strerror(ENOMEM))
+                                                      : read_and_write(&reading, &records);
     report_html_free(reading.page);
     benefit_free(reading.benefit);
     report_free(reading.report);
@@ -423,7 +424,7 @@ int ctl_report(int argc, char **argv)
         report_choose_columns(&args, site.conf.report_fields, &column, &columns, &err) < 0)
         status = ctl_usage("report", "%s", err.text);
     if (status < 0)
-        status = run(&args, &site.conf, &site.terms, column, columns);
+        status = write_report(&args, &site.conf, &site.terms, column, columns);
     free(column);
     ctl_report_args_clear(&args);
     return status;

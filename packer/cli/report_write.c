@@ -236,7 +236,7 @@ static int end_json(struct report_writing *writing, const struct report_row *gra
     return text ? 0 : -1;
 }
 
-static void begin(struct report_writing *writing)
+static void begin_rows(struct report_writing *writing)
 {
     setvbuf(writing->put.out, NULL, _IOFBF, 1 << 16);
     errno = 0;
@@ -252,7 +252,7 @@ int report_writing_begin(struct report_writing *writing)
     if (!writing->totals)
         return -1;
     if (!writing->args->by_given)
-        begin(writing);
+        begin_rows(writing);
     return 0;
 }
 
@@ -273,7 +273,7 @@ static int put_totals(struct report_writing *writing, const struct report_row *t
     if (writing->put.shape == REPORT_SHAPE_TABLE)
         for (size_t i = 0; i <= n; i++)
             report_table_widen(&writing->put, i < n ? &total[i] : grand);
-    begin(writing);
+    begin_rows(writing);
     for (size_t i = 0; i < n; i++)
         if (put_total(writing, &total[i]) < 0)
             return -1;

@@ -106,7 +106,7 @@ struct conf {
     char energy_currency[16];        /* of it */
     char energy_tariff[1024];        /* the price by time (conf/tariff.h) */
     double energy_co2;               /* g a kWh; 0: not told */
-    char energy_co2_tariff[1024];    /* likewise */
+    char energy_co2_tariff[1024];    /* the CO2 by time */
     char report_fields[256];         /* of berthctl report, which tables have beside their own */
     char energy_root[PATH_MAX];      /* below it are the meters' files */
     char device_root[PATH_MAX];  /* below it are processors' registers and sensors, PCI devices */

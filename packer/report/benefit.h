@@ -172,7 +172,7 @@ void benefit_print(FILE *out, const struct benefit_result *result,
 struct json_object *benefit_json(const struct benefit_result *result,
                                  const struct benefit_about *about);
 
-/* Returns the verdict as JSON, likewise. */
+/* Returns the verdict as JSON, which the caller releases; NULL: no memory. */
 struct json_object *benefit_verdict_json(const struct benefit_result *result);
 
 /* Writes the verdict as one sentence: the word, the figure, its interval, and how it was measured.

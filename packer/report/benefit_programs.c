@@ -77,8 +77,9 @@ static struct benefit_alike *add_alike(struct benefit_programs *programs,
     return programs->alike[programs->n++] = alike;
 }
 
-static struct benefit_alike *find(struct benefit_programs *programs, struct report_intern *words,
-                                  const struct ledger_record *record)
+static struct benefit_alike *alike_of(struct benefit_programs *programs,
+                                      struct report_intern *words,
+                                      const struct ledger_record *record)
 {
     struct benefit_alike key = {.user = report_intern_keep(words, record->user),
                                 .program = report_intern_keep(words, record->program),
@@ -130,7 +131,7 @@ struct benefit_alike *benefit_programs_add(struct benefit_programs *programs,
                                            struct report_intern *words,
                                            const struct ledger_record *record, double core_s)
 {
-    struct benefit_alike *alike = find(programs, words, record);
+    struct benefit_alike *alike = alike_of(programs, words, record);
     struct benefit_arm *arm = alike && core_s > 0 ? arm_of(alike, record) : NULL;
 
     if (!alike || !(core_s > 0))

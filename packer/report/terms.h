@@ -27,7 +27,7 @@ struct report_terms {
     const char *currency;        /* of the price; NULL: none */
     double co2_g;                /* of a kWh; 0: not told */
     const struct tariff *tariff; /* the price by time, else `price`; NULL: it is always that */
-    const struct tariff *co2;    /* likewise of CO2 */
+    const struct tariff *co2;    /* CO2 by time, else `co2_g`; NULL: it is always that */
 };
 
 /* Says whether the site has told a price; the CO2. */
