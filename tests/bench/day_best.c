@@ -216,7 +216,7 @@ int day_best_find(struct day_sim *sim, struct berth_error *err)
 
     day_search_mend(sim, DAY_BEST);
     if (sim->plan.sizes)
-        return day_swap_find(sim, err);
+        return day_swap_find(sim, DAY_BEST, &sim->beside, NULL, err);
     if (!is_whole(sim, DAY_BEST))
         begin_at_home(sim);
     if (!are_all_free(sim)) {

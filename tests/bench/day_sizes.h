@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* day_sizes - how many cores jobs have on one node, by a log of a real cluster.
  *
- * The log is in the Standard Workload Format (Feitelson), packed by gzip or not. Where its lines
- * have the node of each core behind the format's fields ("{17,17,18}", as MetaCentrum's have), a
- * job is taken apart: a node sees of it what it has there. Without them a job counts as one piece
- * of the cores that it was allocated. Pieces are drawn by lot, each as likely as any other.
+ * Jobs come from the log in pieces, a piece a node (day_log.h): a node sees of a job what it has
+ * there. Pieces are drawn by lot, each as likely as any other.
  *
  * No log tells ranks from threads. A piece of a job with several nodes is of ranks with a core
  * each; any other piece with more than one core is that or one task with all of its cores, at even

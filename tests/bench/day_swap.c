@@ -5,182 +5,82 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAIN 1e-6 /* of a core's work: less is no reason to move anybody */
-
-/* How many cores each running job has on each cache. */
-struct swap {
-    struct day_sim *sim;
-    size_t n, llcs;
-    size_t *on;   /* [n][llcs] */
-    double *lost; /* [llcs] the work that all on that cache lose, in cores */
+/* The running jobs, and whose places are looked for. */
+struct scene {
+    const struct day_sim *sim;
+    enum day_where where;
+    struct day_exchange_job *job;
+    struct day_exchange state;
+    size_t *left; /* [n][llcs] cores that are still to be found */
 };
 
-static size_t *on(const struct swap *swap, size_t job, size_t llc)
+/* ---- where all stand ---- */
+
+static double fill(struct scene *scene, enum day_where where)
 {
-    return &swap->on[job * swap->llcs + llc];
-}
+    const struct day_sim *sim = scene->sim;
+    struct day_exchange *state = &scene->state;
 
-/* ---- what a state is worth ---- */
+    memset(state->on, 0, state->n * state->llcs * sizeof(*state->on));
+    memset(state->free, 0, state->llcs * sizeof(*state->free));
+    for (size_t c = 0; c < sim->topo->cores; c++)
+        state->free[sim->topo->core[c].llc] += day_sim_is_place(sim, c);
+    for (size_t i = 0; i < state->n; i++)
+        for (size_t c = 0; c < sim->running[i]->cores; c++) {
+            size_t llc = sim->topo->core[sim->running[i]->core[where][c]].llc;
 
-static double lost_on(const struct swap *swap, size_t llc)
-{
-    const struct day_sim *sim = swap->sim;
-    struct day_part part[CPUS_MAX];
-    size_t n = 0;
-    double sum = 0;
-
-    for (size_t i = 0; i < swap->n; i++)
-        if (*on(swap, i, llc) > 0)
-            part[n++] = (struct day_part){sim->running[i]->app, *on(swap, i, llc)};
-    for (size_t i = 0; i < n; i++) {
-        double d = day_beside_on(&sim->beside, part, n, i);
-
-        sum += (double)part[i].cores * d / (1 + d);
-    }
-    return sum;
-}
-
-static double swap_fill(struct swap *swap, enum day_where where)
-{
-    double sum = 0;
-
-    memset(swap->on, 0, swap->n * swap->llcs * sizeof(*swap->on));
-    for (size_t i = 0; i < swap->n; i++) {
-        const struct day_job *job = swap->sim->running[i];
-
-        for (size_t c = 0; c < job->cores; c++)
-            ++*on(swap, i, swap->sim->topo->core[job->core[where][c]].llc);
-    }
-    for (size_t llc = 0; llc < swap->llcs; llc++)
-        sum += swap->lost[llc] = lost_on(swap, llc);
-    return sum;
-}
-
-/* ---- one exchange ---- */
-
-/* What changes places between two caches: cores of one job on `from`, and of each job on `to`. */
-struct exchange {
-    size_t job, from, to, cores;
-    size_t n;
-    struct {
-        size_t job, cores;
-    } other[CPUS_MAX];
-};
-
-static void move(const struct swap *swap, size_t job, size_t from, size_t to, size_t cores)
-{
-    *on(swap, job, from) -= cores;
-    *on(swap, job, to) += cores;
-}
-
-static void carry_out(const struct swap *swap, const struct exchange *exchange, bool back)
-{
-    size_t from = back ? exchange->to : exchange->from, to = back ? exchange->from : exchange->to;
-
-    move(swap, exchange->job, from, to, exchange->cores);
-    for (size_t k = 0; k < exchange->n; k++)
-        move(swap, exchange->other[k].job, to, from, exchange->other[k].cores);
-}
-
-/* Says whether a job stays on as few caches if so many cores go. */
-static bool stays_gathered(const struct swap *swap, size_t job, size_t from, size_t to,
-                           size_t cores)
-{
-    return swap->sim->running[job]->tasks > 1 || *on(swap, job, from) == cores ||
-           *on(swap, job, to) > 0;
-}
-
-/* Finds as many cores on `to`: those of job `first`, and then those of others in their order.
- * Returns whether there are. */
-static bool exchange_fill(const struct swap *swap, struct exchange *exchange, size_t first)
-{
-    size_t left = exchange->cores;
-
-    exchange->n = 0;
-    for (size_t k = 0; k < swap->n && left > 0; k++) {
-        size_t job = (first + k) % swap->n, has = *on(swap, job, exchange->to);
-        size_t cores = has < left ? has : left;
-
-        if (cores == 0 || job == exchange->job || swap->sim->running[job]->will != DAY_FREE ||
-            !stays_gathered(swap, job, exchange->to, exchange->from, cores))
-            continue;
-        exchange->other[exchange->n].job = job;
-        exchange->other[exchange->n++].cores = cores;
-        left -= cores;
-    }
-    return left == 0 && exchange->other[0].job == first;
-}
-
-/* Says whether one job changes places with another of its program: that changes nothing. */
-static bool is_idle(const struct swap *swap, const struct exchange *exchange)
-{
-    return exchange->n == 1 && swap->sim->running[exchange->job]->app ==
-                                   swap->sim->running[exchange->other[0].job]->app;
-}
-
-/* Carries it out if the node gains by it. */
-static bool try_exchange(struct swap *swap, const struct exchange *exchange)
-{
-    double from, to, before = swap->lost[exchange->from] + swap->lost[exchange->to];
-
-    carry_out(swap, exchange, false);
-    from = lost_on(swap, exchange->from);
-    to = lost_on(swap, exchange->to);
-    if (from + to < before - GAIN) {
-        swap->lost[exchange->from] = from;
-        swap->lost[exchange->to] = to;
-        return true;
-    }
-    carry_out(swap, exchange, true);
-    return false;
-}
-
-/* ---- the search ---- */
-
-static bool try_cores(struct swap *swap, size_t job, size_t from, size_t cores)
-{
-    struct exchange exchange = {.job = job, .from = from, .cores = cores};
-
-    for (size_t to = 0; to < swap->llcs; to++) {
-        if (to == from || !stays_gathered(swap, job, from, to, cores))
-            continue;
-        exchange.to = to;
-        for (size_t first = 0; first < swap->n; first++)
-            if (*on(swap, first, to) > 0 && exchange_fill(swap, &exchange, first) &&
-                !is_idle(swap, &exchange) && try_exchange(swap, &exchange))
-                return true;
-    }
-    return false;
-}
-
-static bool better(struct swap *swap)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < swap->n; i++)
-        for (size_t llc = 0; llc < swap->llcs; llc++) {
-            size_t cores = *on(swap, i, llc);
-
-            if (cores > 0 && swap->sim->running[i]->will == DAY_FREE && swap->lost[llc] > 0 &&
-                (try_cores(swap, i, llc, cores) ||
-                 (cores > 1 && swap->sim->running[i]->tasks > 1 && try_cores(swap, i, llc, 1))))
-                any = true;
+            ++*day_exchange_on(state, i, llc);
+            state->free[llc]--;
         }
-    return any;
+    return day_exchange_weigh(state);
+}
+
+static void scene_close(struct scene *scene)
+{
+    free(scene->job);
+    free(scene->left);
+    free(scene->state.on);
+    free(scene->state.free);
+    free(scene->state.lost);
+}
+
+static int scene_open(struct scene *scene, const struct day_sim *sim, enum day_where where,
+                      const struct day_beside *beside, const size_t *app)
+{
+    size_t n = sim->live, llcs = sim->topo->llcs;
+    struct day_exchange *state = &scene->state;
+
+    *scene = (struct scene){.sim = sim, .where = where};
+    *state = (struct day_exchange){.beside = beside, .n = n, .llcs = llcs};
+    scene->job = calloc(n, sizeof(*scene->job));
+    scene->left = calloc(n * llcs, sizeof(*scene->left));
+    state->job = scene->job;
+    state->on = calloc(n * llcs, sizeof(*state->on));
+    state->free = calloc(llcs, sizeof(*state->free));
+    state->lost = calloc(llcs, sizeof(*state->lost));
+    if (!scene->job || !scene->left || !state->on || !state->free || !state->lost)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        scene->job[i] = (struct day_exchange_job){.app = app ? app[i] : sim->running[i]->app,
+                                                  .tasks = sim->running[i]->tasks,
+                                                  .may = sim->running[i]->will == DAY_FREE};
+    return 0;
 }
 
 /* ---- cores ---- */
 
 /* Jobs keep the cores that they have on a cache, as far as they are to have as many there. */
-static void keep_cores(const struct swap *swap, struct day_job **owner, size_t *left)
+static void keep_cores(const struct scene *scene, struct day_job **owner)
 {
-    memcpy(left, swap->on, swap->n * swap->llcs * sizeof(*left));
-    for (size_t i = 0; i < swap->n; i++) {
-        struct day_job *job = swap->sim->running[i];
+    const struct day_exchange *state = &scene->state;
+
+    memcpy(scene->left, state->on, state->n * state->llcs * sizeof(*scene->left));
+    for (size_t i = 0; i < state->n; i++) {
+        struct day_job *job = scene->sim->running[i];
 
         for (size_t c = 0; c < job->cores; c++) {
-            size_t core = job->core[DAY_BEST][c];
-            size_t *wanted = &left[i * swap->llcs + swap->sim->topo->core[core].llc];
+            size_t core = job->core[scene->where][c];
+            size_t *wanted = &scene->left[i * state->llcs + scene->sim->topo->core[core].llc];
 
             if (*wanted > 0) {
                 owner[core] = job;
@@ -190,13 +90,14 @@ static void keep_cores(const struct swap *swap, struct day_job **owner, size_t *
     }
 }
 
-static void fill_cores(const struct swap *swap, struct day_job **owner, size_t *left)
+static void fill_cores(const struct scene *scene, struct day_job **owner)
 {
-    const struct day_sim *sim = swap->sim;
+    const struct day_exchange *state = &scene->state;
+    const struct day_sim *sim = scene->sim;
 
     for (size_t core = 0; core < sim->topo->cores; core++)
-        for (size_t i = 0; i < swap->n && sim->slurm[core] && !owner[core]; i++) {
-            size_t *wanted = &left[i * swap->llcs + sim->topo->core[core].llc];
+        for (size_t i = 0; i < state->n && day_sim_is_place(sim, core) && !owner[core]; i++) {
+            size_t *wanted = &scene->left[i * state->llcs + sim->topo->core[core].llc];
 
             if (*wanted > 0) {
                 owner[core] = sim->running[i];
@@ -205,40 +106,37 @@ static void fill_cores(const struct swap *swap, struct day_job **owner, size_t *
         }
 }
 
-static void stand(const struct swap *swap, struct day_job **owner)
+static void stand(const struct scene *scene, struct day_job **owner)
 {
-    for (size_t i = 0; i < swap->n; i++) {
-        struct day_job *job = swap->sim->running[i];
+    for (size_t i = 0; i < scene->state.n; i++) {
+        struct day_job *job = scene->sim->running[i];
 
-        for (size_t core = 0, n = 0; n < job->cores && core < swap->sim->topo->cores; core++)
+        for (size_t core = 0, n = 0; n < job->cores && core < scene->sim->topo->cores; core++)
             if (owner[core] == job)
-                job->core[DAY_BEST][n++] = core;
+                job->core[scene->where][n++] = core;
     }
 }
 
-int day_swap_find(struct day_sim *sim, struct berth_error *err)
+int day_swap_find(struct day_sim *sim, enum day_where where, const struct day_beside *beside,
+                  const size_t *app, struct berth_error *err)
 {
-    struct swap swap = {.sim = sim, .n = sim->live, .llcs = sim->topo->llcs};
     struct day_job *owner[CPUS_MAX] = {NULL};
-    size_t states = swap.n * swap.llcs, *left;
+    struct scene scene;
+    int rc;
 
-    if (swap.n == 0)
+    if (sim->live == 0)
         return 0;
-    left = calloc(2 * states, sizeof(*left));
-    swap.lost = calloc(swap.llcs, sizeof(*swap.lost));
-    swap.on = left ? left + states : NULL;
-    if (left && swap.lost) {
-        double home = swap_fill(&swap, DAY_HOME), before = swap_fill(&swap, DAY_BEST);
+    rc = scene_open(&scene, sim, where, beside, app);
+    if (rc == 0) {
+        double home = fill(&scene, DAY_HOME), before = fill(&scene, where);
 
         if (home < before)
-            swap_fill(&swap, DAY_HOME);
-        while (better(&swap))
-            ;
-        keep_cores(&swap, owner, left);
-        fill_cores(&swap, owner, left);
-        stand(&swap, owner);
+            fill(&scene, DAY_HOME);
+        day_exchange_search(&scene.state);
+        keep_cores(&scene, owner);
+        fill_cores(&scene, owner);
+        stand(&scene, owner);
     }
-    free(left);
-    free(swap.lost);
-    return left && swap.lost ? 0 : berth_no_memory(err);
+    scene_close(&scene);
+    return rc == 0 ? 0 : berth_no_memory(err);
 }

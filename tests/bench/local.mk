@@ -97,8 +97,9 @@ tests_bench_day_SOURCES = tests/bench/day.c tests/bench/day_truth.c tests/bench/
 	tests/bench/day_free.c tests/bench/day_free.h \
 	tests/bench/day_memory.c tests/bench/day_memory.h tests/bench/day_payer.c tests/bench/day_payer.h \
 	tests/bench/day_beside.c tests/bench/day_beside.h tests/bench/day_many.c tests/bench/day_many.h \
-	tests/bench/day_sizes.c tests/bench/day_sizes.h tests/bench/day_slurm.c tests/bench/day_slurm.h \
-	tests/bench/day_swap.c tests/bench/day_swap.h
+	tests/bench/day_log.c tests/bench/day_log.h tests/bench/day_sizes.c tests/bench/day_sizes.h \
+	tests/bench/day_slurm.c tests/bench/day_slurm.h \
+	tests/bench/day_exchange.c tests/bench/day_exchange.h tests/bench/day_swap.c tests/bench/day_swap.h
 tests_bench_day_LDADD = libctl.la libbench.la $(PACKER_LIBS)
 noinst_LTLIBRARIES += tests/bench/day_clock.la
 tests_bench_day_clock_la_SOURCES = tests/bench/day_clock.c tests/bench/day_clock.h
