@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "packer/base/clock.h"
 #include "packer/base/file.h"
 #include "packer/base/json.h"
 #include "packer/cli/common/input.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/day_bar.h"
 #include "tests/bench/day_berthd.h"
 #include "tests/bench/day_best.h"
 #include "tests/bench/day_free.h"
@@ -25,7 +25,6 @@
 #include "tests/bench/day_payer.h"
 #include "tests/unit/common/folder.h"
 
-#define BAR_AFTER_S 2
 #define LEAST 1e-6 /* of the time: what could be avoided is not less */
 
 /* What came of one placer. */
@@ -42,37 +41,7 @@ struct results {
     struct outcome of[DAY_POLICIES_MAX + DAY_FREE_PLACERS + 4];
 };
 
-static struct {
-    const char *name; /* of the placer that runs */
-    double since_s;
-    bool shown;
-} bar;
-
 /* ---- runs ---- */
-
-static void show_bar(double part)
-{
-    int filled = (int)(30 * fmin(part, 1));
-
-    if (!isatty(STDERR_FILENO) || clock_s() - bar.since_s < BAR_AFTER_S)
-        return;
-    fprintf(stderr, "\r%-12s [%.*s%*s] %3.0f %%", bar.name, filled,
-            "##############################", 30 - filled, "", 100 * fmin(part, 1));
-    bar.shown = true;
-}
-
-static void bar_begin(const char *name)
-{
-    bar.name = name;
-    bar.since_s = clock_s();
-    bar.shown = false;
-}
-
-static void bar_end(void)
-{
-    if (bar.shown)
-        fprintf(stderr, "\r%50s\r", "");
-}
 
 /* Takes the figures of a run that is over. */
 static void conclude(const struct day_sim *sim, const struct day_berthd *berthd,
@@ -93,10 +62,10 @@ static void run(struct day_sim *sim, const struct day_placer *placer,
     struct berth_error err;
 
     snprintf(outcome->name, sizeof(outcome->name), "%s", placer->name);
-    bar_begin(outcome->name);
-    if (day_sim_run(sim, placer, show_bar, &err) < 0)
+    day_bar_begin(outcome->name);
+    if (day_sim_run(sim, placer, day_bar_show, &err) < 0)
         bench_die(outcome->name, err.text);
-    bar_end();
+    day_bar_end();
     conclude(sim, berthd, outcome);
 }
 
@@ -253,13 +222,8 @@ static void print_json(const struct day_options *args, size_t set, const struct 
 static const char *topology_of(const struct day_options *args, const struct day_truth *truth)
 {
     static char text[128];
-    size_t cores = 1;
 
-    for (size_t i = 0; i < truth->apps.n; i++)
-        if (truth->apps.app[i].cores > cores)
-            cores = truth->apps.app[i].cores;
-    snprintf(text, sizeof(text), "%s core:%zu pu:1",
-             (args->machine ? args->machine : day_machine)->above, 2 * cores);
+    day_machine_topology(args->machine, truth, text, sizeof(text));
     return args->topology ? args->topology : text;
 }
 
@@ -353,16 +317,6 @@ static void run_set(const struct day_options *args, struct json_object *file, si
     day_truth_free(&truth);
 }
 
-/* TMPDIR, or what is in memory. */
-static const char *folder_for_files(void)
-{
-    const char *wish = getenv("TMPDIR");
-
-    if (wish && *wish)
-        return wish;
-    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-}
-
 int main(int argc, char **argv)
 {
     static char folder[PATH_MAX];
@@ -374,7 +328,7 @@ int main(int argc, char **argv)
     file = ctl_input_read(args.file, &err);
     if (!file)
         bench_die(args.file, err.text);
-    snprintf(folder, sizeof(folder), "%.1000s/berth-day.XXXXXX", folder_for_files());
+    day_feed_folder(folder);
     bench_folder(folder);
     for (size_t set = 0; set < day_truth_sets(file); set++)
         if (args.set < 0 || args.set == (long)set)

@@ -379,3 +379,12 @@ void day_feed_end(const struct day_feed *feed, const struct day_job *job)
     path_of(feed, name, path);
     unlink(path);
 }
+
+void day_feed_folder(char folder[PATH_MAX])
+{
+    const char *wish = getenv("TMPDIR");
+
+    if (!wish || !*wish)
+        wish = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    snprintf(folder, PATH_MAX, "%.1000s/berth-day.XXXXXX", wish);
+}

@@ -6,6 +6,7 @@
 #ifndef BERTH_BENCH_DAY_FEED_H
 #define BERTH_BENCH_DAY_FEED_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "tests/bench/day_sim.h"
@@ -29,6 +30,9 @@ struct day_feed {
 /* The key's part of a program, as the plugin would tell it. */
 #define DAY_EXE_MAX 320
 void day_feed_exe(const struct day_truth *truth, size_t app, char exe[DAY_EXE_MAX], char hash[33]);
+
+/* Writes a template for mkdtemp(3) into `folder`: in TMPDIR, or in what is in memory. */
+void day_feed_folder(char folder[PATH_MAX]);
 
 /* Writes the topology with the truth's caches as XML, "machine.xml" in the folder. 0, or -1 and
  * err. */

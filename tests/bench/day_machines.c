@@ -2,6 +2,7 @@
 /* day_machines - see day_machines.h */
 #include "tests/bench/day_machines.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct day_machine day_machine[] = {
@@ -25,4 +26,15 @@ const struct day_machine *day_machine_of(const char *name)
         if (strcmp(day_machine[i].name, name) == 0)
             return &day_machine[i];
     return NULL;
+}
+
+void day_machine_topology(const struct day_machine *machine, const struct day_truth *truth,
+                          char *text, size_t size)
+{
+    size_t cores = 1;
+
+    for (size_t i = 0; i < truth->apps.n; i++)
+        if (truth->apps.app[i].cores > cores)
+            cores = truth->apps.app[i].cores;
+    snprintf(text, size, "%s core:%zu pu:1", (machine ? machine : day_machine)->above, 2 * cores);
 }

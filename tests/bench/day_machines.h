@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "tests/bench/day_truth.h"
+
 struct day_machine {
     const char *name, *what;
     const char *above; /* hwloc synthetic, down to the last-level cache or the memory node */
@@ -15,5 +17,10 @@ extern const size_t day_machines;
 
 /* Returns the machine of that name, or NULL. */
 const struct day_machine *day_machine_of(const char *name);
+
+/* Writes the machine (NULL: the first) as hwloc synthetic: each cache has cores for two of the
+ * truth's largest program. */
+void day_machine_topology(const struct day_machine *machine, const struct day_truth *truth,
+                          char *text, size_t size);
 
 #endif

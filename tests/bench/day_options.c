@@ -9,6 +9,7 @@
 
 #include "packer/wire/wire.h"
 #include "tests/bench/day_machines.h"
+#include "tests/bench/day_words.h"
 
 static const char about[] =
     "usage: day [OPTION]... FILE\n"
@@ -46,79 +47,46 @@ static const char about[] =
     "\"sets\"\n"
     "of these; README of the tests: CONTRIBUTING.md.\n\n";
 
-static void wrong(const char *what)
-{
-    fprintf(stderr, "day: %s (try 'day --help')\n", what);
-    exit(2);
-}
-
-static double number(const char *text, double least, double most)
-{
-    char *end;
-    double value = strtod(text, &end);
-
-    if (end == text || *end || !(value >= least && value <= most))
-        wrong(text);
-    return value;
-}
-
-static bool is_on(const char *text)
-{
-    if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
-        wrong(text);
-    return strcmp(text, "on") == 0;
-}
-
 /* ---- what each option does ---- */
 
 static void set_load(struct day_options *options, char *value)
 {
-    options->plan.load = number(value, 0.01, 10);
+    options->plan.load = day_words_number(value, 0.01, 10);
 }
 
 static void set_jobs(struct day_options *options, char *value)
 {
-    options->plan.jobs = (size_t)number(value, 1, 1e5);
+    options->plan.jobs = (size_t)day_words_number(value, 1, 1e5);
 }
 
 static void set_days(struct day_options *options, char *value)
 {
-    options->plan.days = (size_t)number(value, 1, 1000);
+    options->plan.days = (size_t)day_words_number(value, 1, 1000);
 }
 
 static void set_seed(struct day_options *options, char *value)
 {
-    options->plan.seed = (uint64_t)number(value, 0, 1e9);
+    options->plan.seed = (uint64_t)day_words_number(value, 0, 1e9);
 }
 
 static void set_opted(struct day_options *options, char *value)
 {
-    options->plan.strangers = 1 - number(value, 0, 1);
+    options->plan.strangers = 1 - day_words_number(value, 0, 1);
 }
 
 static void set_keep(struct day_options *options, char *value)
 {
-    options->plan.keep = number(value, 0, 1);
+    options->plan.keep = day_words_number(value, 0, 1);
 }
 
 static void set_noise(struct day_options *options, char *value)
 {
-    struct day_noise *noise = &options->plan.noise;
-    double *sigma[] = {&noise->job, &noise->phase, &noise->window};
-    char *save, *word = strtok_r(value, ",", &save);
-
-    for (size_t i = 0; i < 3; i++, word = strtok_r(NULL, ",", &save)) {
-        if (!word)
-            wrong("--noise: JOB,PHASE,WINDOW expected");
-        *sigma[i] = number(word, 0, 3);
-    }
-    if (word)
-        wrong(word);
+    options->plan.noise = day_words_noise(value);
 }
 
 static void set_memory_gib(struct day_options *options, char *value)
 {
-    options->plan.memory_gib = number(value, 0, 1e4);
+    options->plan.memory_gib = day_words_number(value, 0, 1e4);
 }
 
 static void set_null(struct day_options *options, char *value)
@@ -142,7 +110,7 @@ static void set_machine(struct day_options *options, char *value)
 {
     options->machine = day_machine_of(value);
     if (!options->machine)
-        wrong(value);
+        day_words_wrong(value);
 }
 
 static void set_sizes(struct day_options *options, char *value)
@@ -151,28 +119,28 @@ static void set_sizes(struct day_options *options, char *value)
 
     day_sizes_free(&options->sizes);
     if (day_sizes_read(&options->sizes, value, &err) < 0)
-        wrong(err.text);
+        day_words_wrong(err.text);
     options->plan.sizes = &options->sizes;
 }
 
 static void set_socket(struct day_options *options, char *value)
 {
     if (strcmp(value, "package") != 0 && strcmp(value, "l3") != 0)
-        wrong(value);
+        day_words_wrong(value);
     options->plan.socket = strcmp(value, "l3") == 0 ? DAY_SOCKET_L3 : DAY_SOCKET_PACKAGE;
 }
 
 static struct day_policy *add_policy(struct day_options *options)
 {
     if (options->policies == DAY_POLICIES_MAX)
-        wrong("too many policies");
+        day_words_wrong("too many policies");
     return &options->policy[options->policies++];
 }
 
 static void add_conf(const char **conf, size_t *confs, const char *line)
 {
     if (*confs == DAY_CONF_MAX)
-        wrong("too many --conf");
+        day_words_wrong("too many --conf");
     conf[(*confs)++] = line;
 }
 
@@ -203,32 +171,32 @@ static void set_policies(struct day_options *options, char *value)
 
 static void set_free(struct day_options *options, char *value)
 {
-    options->free = is_on(value);
+    options->free = day_words_is_on(value);
 }
 
 static void set_set(struct day_options *options, char *value)
 {
-    options->set = (long)number(value, 0, 1e6);
+    options->set = (long)day_words_number(value, 0, 1e6);
 }
 
 static void set_sdp(struct day_options *options, char *value)
 {
-    options->study.sdp = is_on(value);
+    options->study.sdp = day_words_is_on(value);
 }
 
 static void set_timed(struct day_options *options, char *value)
 {
-    options->study.timed = is_on(value);
+    options->study.timed = day_words_is_on(value);
 }
 
 static void set_memory(struct day_options *options, char *value)
 {
-    options->study.calibrated = is_on(value);
+    options->study.calibrated = day_words_is_on(value);
 }
 
 static void set_window(struct day_options *options, char *value)
 {
-    options->study.window_s = number(value, 0.1, 3600);
+    options->study.window_s = day_words_number(value, 0.1, 3600);
 }
 
 static void set_conf(struct day_options *options, char *value)
@@ -342,7 +310,7 @@ void day_options_take(struct day_options *options, int argc, char **argv)
         rows[option - FIRST].set(options, optarg);
     }
     if (optind + 1 != argc)
-        wrong("one FILE expected");
+        day_words_wrong("one FILE expected");
     options->file = argv[optind];
     if (options->policies == 0)
         add_policy(options);

@@ -59,6 +59,25 @@ static void draw_jobs(struct day_sim *sim, const struct day_plan *plan)
     }
 }
 
+static void take_given(struct day_sim *sim, const struct day_plan *plan)
+{
+    for (size_t i = 0; i < sim->n; i++) {
+        const struct day_given *given = &plan->given[i];
+
+        sim->job[i] = (struct day_job){.id = (uint32_t)i + 1,
+                                       .app = given->app,
+                                       .day = i / plan->jobs,
+                                       .arrives = (int64_t)(given->arrives_s * 1e9),
+                                       .work_s = given->work_s,
+                                       .left_s = given->work_s,
+                                       .starts = DAY_NEVER,
+                                       .ends = DAY_NEVER,
+                                       .cores = given->tasks * given->width,
+                                       .tasks = given->tasks,
+                                       .width = given->width};
+    }
+}
+
 static int share_cores(struct day_sim *sim)
 {
     size_t cores = 0;
@@ -94,8 +113,11 @@ int day_sim_open(struct day_sim *sim, const struct day_truth *truth, const struc
     sim->busy_s = calloc(topo->cores, sizeof(*sim->busy_s));
     sim->tally = calloc(sim->days, sizeof(*sim->tally));
     if (sim->job && sim->slurm && sim->running && sim->busy_s && sim->tally) {
-        draw_jobs(sim, plan);
-        if (plan->sizes)
+        if (plan->given)
+            take_given(sim, plan);
+        else
+            draw_jobs(sim, plan);
+        if (plan->sizes && !plan->given)
             day_many_draw(sim, plan);
         if (share_cores(sim) == 0)
             return 0;

@@ -76,6 +76,12 @@ struct day_tally {
     double work_s[DAY_WHERES]; /* work that these jobs would have done, had all stood there */
 };
 
+/* A job that is given, and not drawn. */
+struct day_given {
+    double arrives_s, work_s;
+    size_t app, tasks, width;
+};
+
 struct day_plan {
     double load; /* of the node's cores, by what jobs would take alone */
     size_t jobs; /* a day */
@@ -86,6 +92,8 @@ struct day_plan {
     struct day_noise noise;
     double memory_gib;             /* of a job, median; 0: jobs have none (day_memory.h) */
     const struct day_sizes *sizes; /* NULL: all jobs have the size that was measured */
+    const struct day_given *given; /* [jobs * days] in the order of arrival, with sizes (which are
+                                      not asked then); NULL: jobs are drawn */
     enum day_socket socket;        /* with sizes */
     bool idle;                     /* cores that Slurm has given nobody are places, too */
 };

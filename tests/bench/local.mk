@@ -86,20 +86,22 @@ tests_bench_silence_LDADD = libctl.la libbench.la $(PACKER_LIBS) -lpthread
 noinst_PROGRAMS += tests/bench/bill
 tests_bench_bill_LDADD = libbench.la $(PACKER_LIBS)
 
+# What the simulations of a node and of a cluster share.
+day_parts = tests/bench/day_bar.c tests/bench/day_bar.h tests/bench/day_beside.c tests/bench/day_beside.h \
+	tests/bench/day_berthd.c tests/bench/day_berthd.h tests/bench/day_best.c tests/bench/day_best.h \
+	tests/bench/day_exchange.c tests/bench/day_exchange.h tests/bench/day_feed.c tests/bench/day_feed.h \
+	tests/bench/day_log.c tests/bench/day_log.h tests/bench/day_machines.c tests/bench/day_machines.h \
+	tests/bench/day_many.c tests/bench/day_many.h tests/bench/day_memory.c tests/bench/day_memory.h \
+	tests/bench/day_noise.c tests/bench/day_noise.h tests/bench/day_random.h \
+	tests/bench/day_search.c tests/bench/day_search.h tests/bench/day_sim.c tests/bench/day_sim.h \
+	tests/bench/day_sizes.c tests/bench/day_sizes.h tests/bench/day_slurm.c tests/bench/day_slurm.h \
+	tests/bench/day_swap.c tests/bench/day_swap.h tests/bench/day_truth.c tests/bench/day_truth.h \
+	tests/bench/day_words.c tests/bench/day_words.h
+
 # Days on a simulated node, with berthd behind its socket; its clock is loaded before the C library.
 noinst_PROGRAMS += tests/bench/day
-tests_bench_day_SOURCES = tests/bench/day.c tests/bench/day_truth.c tests/bench/day_truth.h \
-	tests/bench/day_sim.c tests/bench/day_sim.h tests/bench/day_best.c tests/bench/day_best.h \
-	tests/bench/day_feed.c tests/bench/day_feed.h tests/bench/day_berthd.c tests/bench/day_berthd.h \
-	tests/bench/day_options.c tests/bench/day_options.h tests/bench/day_machines.c \
-	tests/bench/day_machines.h tests/bench/day_noise.c tests/bench/day_noise.h \
-	tests/bench/day_random.h tests/bench/day_search.c tests/bench/day_search.h \
-	tests/bench/day_free.c tests/bench/day_free.h \
-	tests/bench/day_memory.c tests/bench/day_memory.h tests/bench/day_payer.c tests/bench/day_payer.h \
-	tests/bench/day_beside.c tests/bench/day_beside.h tests/bench/day_many.c tests/bench/day_many.h \
-	tests/bench/day_log.c tests/bench/day_log.h tests/bench/day_sizes.c tests/bench/day_sizes.h \
-	tests/bench/day_slurm.c tests/bench/day_slurm.h \
-	tests/bench/day_exchange.c tests/bench/day_exchange.h tests/bench/day_swap.c tests/bench/day_swap.h
+tests_bench_day_SOURCES = tests/bench/day.c tests/bench/day_options.c tests/bench/day_options.h \
+	tests/bench/day_free.c tests/bench/day_free.h tests/bench/day_payer.c tests/bench/day_payer.h $(day_parts)
 tests_bench_day_LDADD = libctl.la libbench.la $(PACKER_LIBS)
 noinst_LTLIBRARIES += tests/bench/day_clock.la
 tests_bench_day_clock_la_SOURCES = tests/bench/day_clock.c tests/bench/day_clock.h
