@@ -107,6 +107,15 @@ noinst_LTLIBRARIES += tests/bench/day_clock.la
 tests_bench_day_clock_la_SOURCES = tests/bench/day_clock.c tests/bench/day_clock.h
 tests_bench_day_clock_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
+# Which node a job goes to, beside what berth does inside it: the jobs of a log on a simulated cluster.
+cluster_parts = tests/bench/cluster_choose.c tests/bench/cluster_guess.c tests/bench/cluster_guess.h \
+	tests/bench/cluster_node.c tests/bench/cluster_node.h tests/bench/cluster_sim.c tests/bench/cluster_sim.h \
+	tests/bench/cluster_work.c tests/bench/cluster_work.h
+noinst_PROGRAMS += tests/bench/cluster
+tests_bench_cluster_SOURCES = tests/bench/cluster.c tests/bench/cluster_options.c tests/bench/cluster_options.h \
+	tests/bench/cluster_sample.c tests/bench/cluster_sample.h $(cluster_parts) $(day_parts)
+tests_bench_cluster_LDADD = libctl.la libbench.la $(PACKER_LIBS)
+
 # Many nodes and one ledger in MariaDB: does it keep up; as root, after a build in ./build.
 dist_noinst_SCRIPTS += tests/bench/nodes
 
