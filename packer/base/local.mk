@@ -16,4 +16,5 @@ libpacker_la_SOURCES += \
 	packer/base/ini_file.c packer/base/ini_file.h \
 	packer/base/library.c packer/base/library.h \
 	packer/base/log.c packer/base/log.h \
+	packer/base/siphash.c packer/base/siphash.h \
 	packer/base/worker.c packer/base/worker.h

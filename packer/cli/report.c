@@ -166,7 +166,7 @@ static int read_records(const struct report_args *args, struct records *records,
         .node = (const char *const *)args->nodes.word,
         .since = args->since,
         .until = args->until - 1, /* it is outside */
-        .by_job = !args->benefit,
+        .by_job = true,
     };
     int rc;
 

@@ -32,8 +32,10 @@ struct benefit *verdict_read(const char *config, const char *node, bool *own,
 {
     struct conf conf;
     struct records records = {.conf = &conf, .patience_s = PATIENCE_S};
-    struct ledger_filter filter = {
-        .nnodes = 1, .node = &node, .since = time(NULL) - VERDICT_DAYS * 86400};
+    struct ledger_filter filter = {.nnodes = node ? 1 : 0,
+                                   .node = &node,
+                                   .by_job = true,
+                                   .since = time(NULL) - VERDICT_DAYS * 86400};
     struct reading reading = {0};
     int rc;
 

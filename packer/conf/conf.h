@@ -85,6 +85,8 @@ struct conf {
     enum conf_switch learn;     /* store what was counted */
     uint64_t profile_age_days;  /* 0: counted samples are kept for ever */
     enum conf_move move;        /* which steps are moved at all, and narrowed */
+    double control;             /* percent of the jobs that are only observed (enact/trial.h) */
+    char control_key[PATH_MAX]; /* "" one of this node's own */
     enum conf_near device_near; /* steps stand near their devices */
     enum conf_idle idle;        /* steps stand on cores that Slurm has given nobody */
     enum conf_switch replace;   /* move running steps */

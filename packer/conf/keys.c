@@ -250,6 +250,18 @@ const struct conf_key conf_key[] = {
      "starts what is not known; all (all), and some programs then fail. A user who asks by name "
      "for isolate, edp, size, cores, spread, pack or policy takes his step out of this. See "
      "berth(7)."},
+    {"control", LIVE, "5", NUMBER("percent of the jobs", 0, 100), FIELD(control),
+     "Of the jobs that berth would place and whose users have not asked for berth, since the "
+     "site's "
+     "default places them, so many are only observed, by lot: berthctl report --benefit then "
+     "measures what the others gain. Where the default places nobody there are none. Who asks for "
+     "berth is always placed. 0: all are placed, and nobody can tell any more what that brings. "
+     "See "
+     "berth(7), THE TRIAL."},
+    {"control_key", START, "", TEXT, FIELD(control_key),
+     "A file with 32 hexadecimal digits, root's and of mode 0600, by which lots are drawn for "
+     "control: the same file on all nodes has steps of several nodes take part. Empty: a key of "
+     "this node's own, in state_dir, and steps of several nodes are placed."},
     {"device_near", LIVE, "must", CHOICE(near_words), FIELD(device_near),
      "What the GPUs and network adapters of a step say of its place, where move lets it stand "
      "elsewhere: it stands near them, and steps without a device make room (must), or only if "

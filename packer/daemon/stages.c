@@ -31,6 +31,7 @@
     ROW(class)         /* devil or turtle, from all that is known by now */ \
     ROW(near)          /* its devices say where it may stand */ \
     ROW(place)         /* which policy is to place it */ \
+    ROW(trial)         /* whom `care` only observes by lot, to compare with */ \
     ROW(care)          /* whether berth places it at all: what follows asks for that */ \
     ROW(ranks_care)    /* the same for its ranks */ \
     ROW(bindings)      /* who has bound himself elsewhere goes home: room for `arrange` */ \

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "packer/enact/kept.h"
+#include "packer/enact/trial.h"
 #include "packer/size/size.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stage.h"
@@ -119,6 +120,17 @@ static bool goes_along(const struct packer *packer, const struct step *step)
     return false;
 }
 
+/* Has the step observed as if its user had asked for that. */
+static void watch_for_trial(const struct packer *packer, struct step *step)
+{
+    step->request.options.mode = WIRE_MODE_OBSERVE;
+    step->enacted.kept = false;
+    step_go(step, STEP_OBSERVED);
+    snprintf(step->enacted.reason, sizeof(step->enacted.reason),
+             "control: left where Slurm put it, as %g %% are, to measure what berth gains",
+             packer->world.conf.control);
+}
+
 void care_begin(const struct packer *packer, struct step *step)
 {
     char reason[sizeof(step->enacted.reason)], why[CARE_WHY_MAX];
@@ -140,6 +152,8 @@ void care_begin(const struct packer *packer, struct step *step)
         step_go(step, STEP_OBSERVED);
         snprintf(step->enacted.reason, sizeof(step->enacted.reason),
                  "observed only, nothing was moved");
+    } else if (trial_takes(packer, step)) {
+        watch_for_trial(packer, step);
     } else {
         step_go(step, STEP_PLACED);
     }

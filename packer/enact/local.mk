@@ -17,4 +17,5 @@ libpacker_la_SOURCES += \
 	packer/enact/release.c packer/enact/release.h \
 	packer/enact/replace.c packer/enact/replace.h \
 	packer/enact/thermal.c packer/enact/thermal.h \
+	packer/enact/trial.c packer/enact/trial.h \
 	packer/enact/weigh.c packer/enact/weigh.h

@@ -222,6 +222,13 @@ static double known_if(bool known, double value)
     return known ? value : NAN;
 }
 
+static const char *trial_of(const struct step *step)
+{
+    enum step_trial trial = step->enacted.trial;
+
+    return trial == STEP_NO_TRIAL ? NULL : step_trial_name[trial];
+}
+
 static bool is_observed(const struct step *step)
 {
     return step->state == STEP_OBSERVED;

@@ -126,6 +126,7 @@ const sql_migration ledger_migration[] = {
             "UPDATE ledger_record SET left_for = 'other' WHERE state = 'left' AND left_for = ''"
             " AND reason <> ''",
         },
+    [10] = {"ALTER TABLE ledger_record ADD COLUMN%s trial VARCHAR(16) NOT NULL DEFAULT ''"},
 };
 const int ledger_schema = sizeof(ledger_migration) / sizeof(ledger_migration[0]);
 

@@ -6,10 +6,18 @@
  * A step's time would have been its own times (1 + slowdown there) / (1 + slowdown here); its
  * energy likewise, at the same power. What was measured tells of one place only, so a gain is
  * measured only where the same program (of the same user, tag and number of cores) ran both where
- * Slurm put it and where berth did; their neighbours were not the same.
+ * Slurm put it and where berth did; their neighbours were not the same. Where a trial was on
+ * (enact/trial.h), only its jobs are compared: whom users opt in or out is not by chance.
  *
  * Measured wins over predicted: the verdict is about what was measured, and so is a program that
  * ran both ways; what is predicted is called so, and tells of the others.
+ *
+ * Runs are compared by the log of the CPU time that an instruction took, which each counted run
+ * has, or of 1 + the slowdown, where more runs have that: a ratio of times, and a run that took ten
+ * times as long does not outweigh all others. A job is one measurement, whatever steps and nodes it
+ * has: its records have to come one after the other. Within a program each job counts alike; the
+ * interval is Welch's, by the scatter of each way by itself, for what Slurm puts anywhere may
+ * scatter more.
  *
  * Records are read one by one and are not kept. A record is a step on one node; batch scripts and
  * interactive shells are left out, but those whose own processes have worked, and are known.
@@ -28,6 +36,12 @@
 struct benefit_mean {
     size_t n;
     double mean, half;
+};
+
+/* A part of the time that was less, and its interval; NAN where n is 0. Below 0 it was more. */
+struct benefit_part {
+    size_t n;
+    double mean, low, high;
 };
 
 /* A sum over n steps; NAN where n is 0. gained and lost: of those above and below 0. */
@@ -51,24 +65,28 @@ struct benefit_group {
 };
 
 /* Programs that ran both ways: measured. The means are over the programs, by core time where berth
- * put them, and n are steps (on all their nodes). */
+ * put them, and n are jobs. */
 struct benefit_pairs {
     size_t programs;
-    struct benefit_mean slurm, berth;
-    struct benefit_mean less; /* the difference; n are programs */
-    double core_s;            /* that the placed steps took less; NAN */
-    double error;             /* standard error of the difference */
-    /* Where there is none: how many steps more, where Slurm puts them and where berth does, the
+    struct benefit_mean slurm, berth; /* slowdowns, of those where they are known; half NAN */
+    struct benefit_part less;         /* of the time; n are programs */
+    double core_s;                    /* that the placed steps took less; NAN */
+    double error;                     /* standard error of the log of the time's ratio */
+    /* Where there is none: how many jobs more, where Slurm puts them and where berth does, the
      * program needs that lacks least. */
     size_t lacks_slurm, lacks_berth;
+    /* Records of the trial: of those that were only observed, and of those that were placed. Where
+     * there is one of the first, all of this is about the trial. */
+    size_t control, treated;
 };
 
 /* One of these programs. */
 struct benefit_compared {
     const char *user, *program, *tag;
     unsigned uid, cores;
-    struct benefit_mean slurm, berth, less;
-    double core_s; /* that its placed steps took less; < 0 more */
+    struct benefit_mean slurm, berth; /* slowdowns; n are jobs */
+    struct benefit_part less;         /* of the time; n are jobs where berth put them */
+    double core_s;                    /* that its placed steps took less; < 0 more */
 };
 
 /* The answer in a word. */
@@ -80,8 +98,11 @@ extern const char *const benefit_word_text[BENEFIT_WORDS];
 struct benefit_verdict {
     enum benefit_word word;
     double gain, low, high;            /* part of the time that programs took less; NAN */
-    size_t programs, slurm_n, berth_n; /* steps that were measured either way */
-    size_t more;                       /* steps that it takes to tell, about; 0 where it is told */
+    size_t programs, slurm_n, berth_n; /* jobs that were measured either way */
+    size_t more;                       /* jobs that it takes to tell, about; 0 where it is told */
+    bool trial;    /* it is by the trial: those where Slurm put them were left there by lot, */
+    size_t needed; /* and about so many of these it takes in all; 0: where it is told, or nobody
+                      knows */
 };
 
 /* Why nothing is known of a step. */

@@ -30,6 +30,17 @@ static void add_amount(struct json_object *object, const char *key,
     json_add(object, key, inner);
 }
 
+static void add_part(struct json_object *object, const char *key, const struct benefit_part *part)
+{
+    struct json_object *inner = json_object_new_object();
+
+    json_add_u64(inner, "n", part->n);
+    json_add_number(inner, "mean", part->mean);
+    json_add_number(inner, "low", part->low);
+    json_add_number(inner, "high", part->high);
+    json_add(object, key, inner);
+}
+
 static struct json_object *group_object(const struct benefit_group *group)
 {
     struct json_object *object = json_object_new_object();
@@ -53,7 +64,7 @@ static struct json_object *pairs_object(const struct benefit_pairs *pairs)
     json_add_u64(object, "programs", pairs->programs);
     add_mean(object, "slurm", &pairs->slurm);
     add_mean(object, "berth", &pairs->berth);
-    add_mean(object, "less", &pairs->less);
+    add_part(object, "less", &pairs->less);
     json_add_number(object, "core_s", pairs->core_s);
     return object;
 }
@@ -75,6 +86,8 @@ struct json_object *benefit_verdict_json(const struct benefit_result *result)
     json_add_u64(object, "steps_slurm", verdict->slurm_n);
     json_add_u64(object, "steps_berth", verdict->berth_n);
     json_add_u64(object, "more_steps", verdict->more);
+    json_add_bool(object, "trial", verdict->trial);
+    json_add_number(object, "control_needed", verdict->needed ? (double)verdict->needed : NAN);
     return object;
 }
 
@@ -89,7 +102,7 @@ static struct json_object *compared_object(const struct benefit_compared *of)
     json_add_u64(object, "cores", of->cores);
     add_mean(object, "slurm", &of->slurm);
     add_mean(object, "berth", &of->berth);
-    add_mean(object, "less", &of->less);
+    add_part(object, "less", &of->less);
     json_add_number(object, "core_s", of->core_s);
     return object;
 }

@@ -95,36 +95,72 @@ static struct benefit_alike *alike_of(struct benefit_programs *programs,
     return found ? *found : add_alike(programs, &key);
 }
 
-/* Puts the step that came last into the sum. */
-static void end_step(struct benefit_arm *arm)
+/* Puts the job that came last into the sums. */
+static void end_job(struct benefit_arm *arm)
 {
-    if (arm->w > 0)
-        benefit_sum_add(&arm->sum, arm->wx / arm->w, arm->w);
-    arm->w = arm->wx = 0;
+    for (int i = 0; i < BENEFIT_SCALES; i++) {
+        double value = arm->wx[i] / arm->w[i];
+
+        if (!(arm->w[i] > 0))
+            continue;
+        benefit_sum_add(&arm->log[i], i == BENEFIT_BY_SLOWDOWN ? log1p(value) : value, 1);
+        if (i == BENEFIT_BY_SLOWDOWN)
+            benefit_sum_add(&arm->slowdown, value, arm->w[i]);
+        arm->core_s[i] += arm->w[i];
+        arm->w[i] = arm->wx[i] = 0;
+    }
 }
 
 static void add_measured(struct benefit_arm *arm, const struct ledger_record *record, double core_s)
 {
-    if (!isfinite(record->slowdown_observed) || !(record->slowdown_observed > -1))
-        return;
-    if (record->id.job != arm->step.job || record->id.step != arm->step.step)
-        end_step(arm);
-    arm->step = record->id;
-    arm->w += core_s;
-    arm->wx += core_s * record->slowdown_observed;
+    const double value[BENEFIT_SCALES] = {record->core_speed > 0 ? -log(record->core_speed) : NAN,
+                                          record->slowdown_observed > -1 ? record->slowdown_observed
+                                                                         : NAN};
+
+    if (record->id.job != arm->job)
+        end_job(arm);
+    arm->job = record->id.job;
+    for (int i = 0; i < BENEFIT_SCALES; i++) {
+        if (!isfinite(value[i]))
+            continue;
+        arm->w[i] += core_s;
+        arm->wx[i] += core_s * value[i];
+    }
 }
 
-/* Returns what a record is a measurement of; NULL: of nothing that is compared. */
-static struct benefit_arm *arm_of(struct benefit_alike *alike, const struct ledger_record *record)
+/* Returns which way a record is a measurement of; BENEFIT_WAYS: of none. */
+static enum benefit_way way_of(const struct ledger_record *record)
 {
-    if (!alike->is_program && !*alike->tag)
-        return NULL;
     if (strcmp(record->state, "placed") == 0)
-        return &alike->berth;
+        return BENEFIT_AS_BERTH;
     return strcmp(record->state, "observed") == 0 ||
                    (strcmp(record->state, "left") == 0 && record->moves == 0)
-               ? &alike->slurm
-               : NULL;
+               ? BENEFIT_AS_SLURM
+               : BENEFIT_WAYS;
+}
+
+/* Returns its arm in the trial, whatever became of it then: what the lot said is by chance, and
+ * nothing else is; BENEFIT_WAYS: it took no part. */
+static enum benefit_way drawn_of(const struct ledger_record *record)
+{
+    if (strcmp(record->trial, "control") == 0)
+        return BENEFIT_AS_SLURM;
+    return strcmp(record->trial, "placed") == 0 ? BENEFIT_AS_BERTH : BENEFIT_WAYS;
+}
+
+static void compare_later(struct benefit_programs *programs, struct benefit_alike *alike,
+                          const struct ledger_record *record, double core_s)
+{
+    enum benefit_way way = way_of(record), drawn = drawn_of(record);
+
+    if (drawn < BENEFIT_WAYS)
+        programs->drawn[drawn]++;
+    if (!alike->is_program && !*alike->tag)
+        return;
+    if (way < BENEFIT_WAYS)
+        add_measured(&alike->arm[way], record, core_s);
+    if (drawn < BENEFIT_WAYS)
+        add_measured(&alike->trial[drawn], record, core_s);
 }
 
 struct benefit_alike *benefit_programs_add(struct benefit_programs *programs,
@@ -132,12 +168,10 @@ struct benefit_alike *benefit_programs_add(struct benefit_programs *programs,
                                            const struct ledger_record *record, double core_s)
 {
     struct benefit_alike *alike = alike_of(programs, words, record);
-    struct benefit_arm *arm = alike && core_s > 0 ? arm_of(alike, record) : NULL;
 
     if (!alike || !(core_s > 0))
         return alike;
-    if (arm)
-        add_measured(arm, record, core_s);
+    compare_later(programs, alike, record, core_s);
     alike->steps++;
     alike->unknown += isnan(record->slowdown_predicted);
     alike->core_s += core_s;
@@ -179,31 +213,48 @@ int benefit_rank_put(struct benefit_rank *rank, const struct benefit_step *step)
 
 /* ---- both ways ---- */
 
-enum way { AS_SLURM, AS_BERTH, WAYS };
-
 /* Sums over the programs, each weighing as its core time where berth put it. */
 struct both {
-    size_t programs, n[WAYS];
-    double weight, mean[WAYS];
-    double variance[WAYS], squares[WAYS]; /* of the means; and by their degrees of freedom */
+    size_t programs, n[BENEFIT_WAYS];
+    double weight, log[BENEFIT_WAYS];
+    double variance, squares; /* of the logs; and by their degrees of freedom */
+    double slowdown[BENEFIT_WAYS], slowdown_weight;
     double core_s;
 };
 
 /* What a program has measured one way. */
 struct measured {
-    struct benefit_mean mean;
-    double weight, variance, squares; /* of the mean; and by its degrees of freedom */
+    struct benefit_mean slowdown; /* its n are jobs */
+    double log, core_s;
+    double variance, squares; /* of the log; and by its degrees of freedom; NAN: too few jobs */
 };
 
-static struct measured measured_of(const struct benefit_arm *arm)
+static struct measured measured_of(const struct benefit_arm *arm, enum benefit_scale scale)
 {
-    struct benefit_arm whole = *arm;
-    double error, freedom;
+    const struct benefit_sum *sum = &arm->log[scale];
+    double freedom, error = benefit_sum_error(sum, &freedom);
+    struct measured of = {.slowdown = benefit_sum_mean(&arm->slowdown),
+                          .log = sum->first + sum->wx / sum->w,
+                          .core_s = arm->core_s[scale],
+                          .variance = error * error,
+                          .squares = pow(error, 4) / freedom};
 
-    end_step(&whole);
-    error = benefit_sum_error(&whole.sum, &freedom);
-    return (struct measured){benefit_sum_mean(&whole.sum), whole.sum.w, error * error,
-                             pow(error, 4) / freedom};
+    of.slowdown.n = sum->n;
+    return of;
+}
+
+static size_t fewer(const struct benefit_arm arm[BENEFIT_WAYS], enum benefit_scale scale)
+{
+    size_t slurm = arm[BENEFIT_AS_SLURM].log[scale].n, berth = arm[BENEFIT_AS_BERTH].log[scale].n;
+
+    return slurm < berth ? slurm : berth;
+}
+
+/* Returns by what a program is compared: by what more of its jobs have. */
+static enum benefit_scale scale_of(const struct benefit_arm arm[BENEFIT_WAYS])
+{
+    return fewer(arm, BENEFIT_BY_SPEED) > fewer(arm, BENEFIT_BY_SLOWDOWN) ? BENEFIT_BY_SPEED
+                                                                          : BENEFIT_BY_SLOWDOWN;
 }
 
 /* The half of an interval of a sum of variances, by Welch and Satterthwaite: `squares` are their
@@ -232,82 +283,89 @@ static void note_compared(const struct benefit_compared *of, struct benefit_resu
 /* Notes how many runs the program lacks that lacks least. */
 static void note_lack(const struct measured *way, struct benefit_pairs *pairs)
 {
-    size_t lacks[WAYS];
+    size_t lacks[BENEFIT_WAYS];
 
-    for (int i = 0; i < WAYS; i++)
-        lacks[i] = way[i].mean.n < RUNS_LEAST ? RUNS_LEAST - way[i].mean.n : 0;
+    for (int i = 0; i < BENEFIT_WAYS; i++)
+        lacks[i] = way[i].slowdown.n < RUNS_LEAST ? RUNS_LEAST - way[i].slowdown.n : 0;
     if (lacks[0] + lacks[1] >= pairs->lacks_slurm + pairs->lacks_berth)
         return;
-    pairs->lacks_slurm = lacks[AS_SLURM];
-    pairs->lacks_berth = lacks[AS_BERTH];
+    pairs->lacks_slurm = lacks[BENEFIT_AS_SLURM];
+    pairs->lacks_berth = lacks[BENEFIT_AS_BERTH];
 }
 
-static void add_both(struct both *both, const struct measured *way)
+static void add_both(struct both *both, const struct measured way[BENEFIT_WAYS])
 {
-    double weight = way[AS_BERTH].weight;
+    double weight = way[BENEFIT_AS_BERTH].core_s;
+    bool slower = !isnan(way[BENEFIT_AS_SLURM].slowdown.mean + way[BENEFIT_AS_BERTH].slowdown.mean);
 
     both->programs++;
     both->weight += weight;
-    for (int i = 0; i < WAYS; i++) {
-        both->n[i] += way[i].mean.n;
-        both->mean[i] += weight * way[i].mean.mean;
-        both->variance[i] += weight * weight * way[i].variance;
-        both->squares[i] += pow(weight, 4) * way[i].squares;
+    both->slowdown_weight += slower ? weight : 0;
+    for (int i = 0; i < BENEFIT_WAYS; i++) {
+        both->n[i] += way[i].slowdown.n;
+        both->log[i] += weight * way[i].log;
+        both->variance += weight * weight * way[i].variance;
+        both->squares += pow(weight, 4) * way[i].squares;
+        both->slowdown[i] += slower ? weight * way[i].slowdown.mean : 0;
     }
 }
 
-/* Takes in the runs of one program. Returns whether it was measured both ways. */
-static bool compare(const struct benefit_alike *alike, struct both *both,
-                    struct benefit_result *result)
+/* Returns the part of Slurm's time that was less, of a difference of logs, and its interval. */
+static struct benefit_part part_of(size_t n, double log, double half)
 {
-    struct measured way[WAYS];
+    return (struct benefit_part){n, -expm1(-log), -expm1(-log + half), -expm1(-log - half)};
+}
+
+/* Takes in the runs of one program. Returns whether it was measured both ways. */
+static bool compare(const struct benefit_alike *alike, const struct benefit_arm arm[BENEFIT_WAYS],
+                    struct both *both, struct benefit_result *result)
+{
+    const enum benefit_scale scale = scale_of(arm);
+    const struct measured way[BENEFIT_WAYS] = {measured_of(&arm[BENEFIT_AS_SLURM], scale),
+                                               measured_of(&arm[BENEFIT_AS_BERTH], scale)};
+    const struct measured *slurm = &way[BENEFIT_AS_SLURM], *berth = &way[BENEFIT_AS_BERTH];
     struct benefit_compared of = {.user = alike->user,
                                   .program = alike->program,
                                   .tag = alike->tag,
                                   .uid = alike->uid,
-                                  .cores = alike->cores};
+                                  .cores = alike->cores,
+                                  .slurm = slurm->slowdown,
+                                  .berth = berth->slowdown};
 
-    way[AS_SLURM] = measured_of(&alike->slurm);
-    way[AS_BERTH] = measured_of(&alike->berth);
-
-    if (isnan(way[AS_SLURM].variance) || isnan(way[AS_BERTH].variance)) {
+    if (isnan(slurm->variance) || isnan(berth->variance)) {
         if (alike->is_program || *alike->tag)
             note_lack(way, &result->pairs);
         return false;
     }
-    of.slurm = way[AS_SLURM].mean;
-    of.berth = way[AS_BERTH].mean;
-    of.less = (struct benefit_mean){of.berth.n, of.slurm.mean - of.berth.mean,
-                                    half_of(way[AS_SLURM].variance + way[AS_BERTH].variance,
-                                            way[AS_SLURM].squares + way[AS_BERTH].squares)};
-    of.core_s = way[AS_BERTH].weight * ((1 + of.slurm.mean) / (1 + of.berth.mean) - 1);
+    of.less = part_of(berth->slowdown.n, slurm->log - berth->log,
+                      half_of(slurm->variance + berth->variance, slurm->squares + berth->squares));
+    of.core_s = berth->core_s * expm1(slurm->log - berth->log);
     both->core_s += of.core_s;
     note_compared(&of, result);
     add_both(both, way);
     return true;
 }
 
-static struct benefit_mean mean_over(const struct both *both, enum way way)
+static struct benefit_mean mean_over(const struct both *both, enum benefit_way way)
 {
-    return (struct benefit_mean){both->n[way], both->mean[way] / both->weight,
-                                 half_of(both->variance[way], both->squares[way]) / both->weight};
+    return (struct benefit_mean){both->n[way], both->slowdown[way] / both->slowdown_weight, NAN};
 }
 
 static void conclude_pairs(const struct both *both, struct benefit_pairs *pairs)
 {
-    double variance = both->variance[AS_SLURM] + both->variance[AS_BERTH];
+    double log = (both->log[BENEFIT_AS_SLURM] - both->log[BENEFIT_AS_BERTH]) / both->weight;
 
     pairs->programs = both->programs;
-    pairs->slurm = pairs->berth = pairs->less = (struct benefit_mean){0, NAN, NAN};
+    pairs->slurm = pairs->berth = (struct benefit_mean){0, NAN, NAN};
+    pairs->less = (struct benefit_part){0, NAN, NAN, NAN};
     pairs->core_s = pairs->error = NAN;
     if (both->programs == 0)
         return;
-    pairs->slurm = mean_over(both, AS_SLURM);
-    pairs->berth = mean_over(both, AS_BERTH);
-    pairs->less = (struct benefit_mean){
-        both->programs, pairs->slurm.mean - pairs->berth.mean,
-        half_of(variance, both->squares[AS_SLURM] + both->squares[AS_BERTH]) / both->weight};
-    pairs->error = sqrt(variance) / both->weight;
+    pairs->slurm = mean_over(both, BENEFIT_AS_SLURM);
+    pairs->berth = mean_over(both, BENEFIT_AS_BERTH);
+    pairs->less =
+        part_of(both->programs, log, half_of(both->variance, both->squares) / both->weight);
+    pairs->error = sqrt(both->variance) / both->weight;
     pairs->core_s = both->core_s;
 }
 
@@ -377,21 +435,39 @@ static void rank_program(struct benefit_alike *const *alike, size_t n,
     result->program[at] = program;
 }
 
+/* Compares all programs: where there is a trial, by that alone, for what users choose is no chance.
+ */
+static void compare_all(struct benefit_programs *programs, struct benefit_result *result)
+{
+    bool trial = programs->drawn[BENEFIT_AS_SLURM] > 0;
+    struct both both = {.programs = 0};
+
+    result->pairs.lacks_slurm = result->pairs.lacks_berth = RUNS_LEAST;
+    for (size_t i = 0; i < programs->n; i++) {
+        const struct benefit_alike *alike = programs->alike[i];
+        struct benefit_arm arm[BENEFIT_WAYS]; /* more records may come: theirs stay as they are */
+
+        memcpy(arm, trial ? alike->trial : alike->arm, sizeof(arm));
+        end_job(&arm[BENEFIT_AS_SLURM]);
+        end_job(&arm[BENEFIT_AS_BERTH]);
+        if (!compare(alike, arm, &both, result))
+            take_predicted(alike, result);
+    }
+    conclude_pairs(&both, &result->pairs);
+    result->pairs.control = programs->drawn[BENEFIT_AS_SLURM];
+    result->pairs.treated = programs->drawn[BENEFIT_AS_BERTH];
+}
+
 void benefit_programs_conclude(struct benefit_programs *programs, struct benefit_result *result)
 {
     struct benefit_alike **alike = programs->alike;
-    struct both both = {.programs = 0};
     size_t n = programs->n;
 
     result->programs = result->winners = result->losers = result->gained = result->lost = 0;
     result->all_winners = result->all_losers = result->all_gained = result->all_lost = 0;
-    result->pairs.lacks_slurm = result->pairs.lacks_berth = RUNS_LEAST;
     if (n)
         qsort(alike, n, sizeof(struct benefit_alike *), in_order);
-    for (size_t i = 0; i < n; i++)
-        if (!compare(alike[i], &both, result))
-            take_predicted(alike[i], result);
-    conclude_pairs(&both, &result->pairs);
+    compare_all(programs, result);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && compare_program(alike[i], alike[end]) == 0;)
             end++;

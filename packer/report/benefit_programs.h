@@ -9,12 +9,21 @@
 #include "packer/report/benefit_mean.h"
 #include "packer/report/intern.h"
 
-/* Measured slowdowns, one of each step: what its nodes have measured has the same chance in it. */
+/* By what runs of a program are compared: the CPU time that an instruction took, which each run has
+ * that was counted; or the slowdown, where its speed alone is known, too. */
+enum benefit_scale { BENEFIT_BY_SPEED, BENEFIT_BY_SLOWDOWN, BENEFIT_SCALES };
+
+/* What was measured one way, by each scale: one value of each job. What the nodes and the steps of
+ * a job have measured has the same chance in it: the input, and the lot. */
 struct benefit_arm {
-    struct benefit_sum sum;
-    struct wire_step_id step; /* whose records come now */
-    double w, wx;             /* of these, not in the sum yet; 0: of none */
+    struct benefit_sum slowdown;                  /* weighted by core time */
+    struct benefit_sum log[BENEFIT_SCALES];       /* logs of the times, all of one weight */
+    double core_s[BENEFIT_SCALES];                /* of the jobs in them */
+    uint32_t job;                                 /* whose records come now */
+    double w[BENEFIT_SCALES], wx[BENEFIT_SCALES]; /* of these, not in the sums yet; w 0: none */
 };
+
+enum benefit_way { BENEFIT_AS_SLURM, BENEFIT_AS_BERTH, BENEFIT_WAYS };
 
 /* The greatest steps, first those that gain or lose most; it grows up to BENEFIT_LIST. */
 struct benefit_rank {
@@ -27,10 +36,11 @@ struct benefit_rank {
 struct benefit_alike {
     const char *user, *program, *tag, *knowledge; /* what was known last */
     unsigned uid, cores;
-    bool is_program; /* benefit_is_program() */
-    struct benefit_arm slurm, berth;
-    struct benefit_rank winner, loser; /* by prediction */
-    size_t steps, unknown;             /* of how many no slowdown was predicted */
+    bool is_program;                        /* benefit_is_program() */
+    struct benefit_arm arm[BENEFIT_WAYS];   /* all runs */
+    struct benefit_arm trial[BENEFIT_WAYS]; /* those of the trial */
+    struct benefit_rank winner, loser;      /* by prediction */
+    size_t steps, unknown;                  /* of how many no slowdown was predicted */
     double core_s;
     int64_t last; /* the latest end */
 };
@@ -38,7 +48,8 @@ struct benefit_alike {
 struct benefit_programs {
     struct benefit_alike **alike; /* [n] */
     size_t n, room;
-    void *found; /* tsearch(3) of these */
+    void *found;                /* tsearch(3) of these */
+    size_t drawn[BENEFIT_WAYS]; /* records of the trial */
 };
 
 /* Is it a program? A launcher, a shell or a batch script is none, where nobody has found what used

@@ -198,7 +198,9 @@ static void put_compared(FILE *out, const struct benefit_compared *of)
     put_short_percent(out, of->slurm.mean, 8);
     fprintf(out, " %6zu", of->slurm.n);
     put_short_percent(out, of->berth.mean, 8);
-    fprintf(out, " %6zu %8s\n", of->berth.n, hours);
+    fprintf(out, " %6zu", of->berth.n);
+    put_short_percent(out, of->less.mean, 8);
+    fprintf(out, " %8s\n", hours);
 }
 
 static void put_programs_compared(FILE *out, const char *title, const struct benefit_compared *list,
@@ -211,8 +213,8 @@ static void put_programs_compared(FILE *out, const char *title, const struct ben
         return;
     }
     put_title(out, title, shown, all);
-    fprintf(out, "  %-20s %5s %8s %6s %8s %6s %8s\n", "program", "cores", "Slurm", "steps", "berth",
-            "steps", "core-h");
+    fprintf(out, "  %-20s %5s %8s %6s %8s %6s %8s %8s\n", "program", "cores", "Slurm", "jobs",
+            "berth", "jobs", "less", "core-h");
     for (size_t i = 0; i < shown; i++)
         put_compared(out, &list[i]);
 }
@@ -228,11 +230,15 @@ static void put_pairs(FILE *out, const struct benefit_result *result)
     benefit_hours(fabs(pairs->core_s), false, hours);
     fprintf(out, "\nMeasured: %zu program%s that ran both ways (beside other neighbours)\n",
             pairs->programs, plural(pairs->programs));
-    fprintf(out, "  %-21s %9s %7s %7s\n", "slower than alone", "measured", "+-", "steps");
+    if (pairs->control)
+        fprintf(out, "  in the trial: the lot left %zu step%s where Slurm put them, of %zu\n",
+                pairs->control, plural(pairs->control), pairs->control + pairs->treated);
+    fprintf(out, "  %-21s %9s %7s\n", "slower than alone", "measured", "jobs");
     fprintf(out, "  %-21s", "as Slurm put them");
-    put_mean(out, &pairs->slurm);
-    fprintf(out, "\n  %-21s", "as berth put them");
-    put_mean(out, &pairs->berth);
+    put_percent(out, pairs->slurm.mean);
+    fprintf(out, " %7zu\n  %-21s", pairs->slurm.n, "as berth put them");
+    put_percent(out, pairs->berth.mean);
+    fprintf(out, " %7zu", pairs->berth.n);
     fprintf(out, "\n  core-hours %s: %s\n", pairs->core_s < 0 ? "lost" : "saved", hours);
     put_programs_compared(out, "Programs that gained, measured", result->gain, result->gained,
                           result->all_gained);

@@ -42,37 +42,52 @@ static size_t rounded(double n)
     return (size_t)(ceil(n / step) * step);
 }
 
-/* How many steps more it takes: an error falls with the root of their number. It has to be narrow
- * enough to tell the gain that was found from nothing, or to tell that it is worth nothing. */
-static size_t more_of(const struct benefit_verdict *verdict, double error)
+/* Returns how often as many jobs it takes: an error falls with the root of their number. It has to
+ * be narrow enough to tell the gain that was found from nothing, or to tell that it is worth
+ * nothing. */
+static double times_of(const struct benefit_verdict *verdict, double error)
 {
-    double n = (double)(verdict->slurm_n + verdict->berth_n), gain = fabs(verdict->gain);
-    double target = fmax(gain, BENEFIT_WORTH - gain), narrower = NORMAL * error / target;
-    double more = n * (narrower * narrower - 1);
+    double gain = fabs(verdict->gain), target = fmax(gain, BENEFIT_WORTH - gain);
 
-    return more < 2 ? 2 : more > MORE_MOST ? MORE_MOST : rounded(more);
+    return pow(NORMAL * error / target, 2);
+}
+
+static size_t bounded(double n)
+{
+    return n < 2 ? 2 : n > MORE_MOST ? MORE_MOST : rounded(n);
+}
+
+/* What lacks until it can be told. */
+static void look_ahead(const struct benefit_pairs *pairs, struct benefit_verdict *verdict)
+{
+    double n = (double)(verdict->slurm_n + verdict->berth_n), times;
+
+    if (pairs->programs == 0) {
+        verdict->more = pairs->lacks_slurm + pairs->lacks_berth;
+    } else {
+        times = fmax(times_of(verdict, pairs->error), 1);
+        verdict->more = bounded(n * (times - 1));
+        verdict->needed = verdict->trial ? bounded((double)verdict->slurm_n * times) : 0;
+    }
+    if (verdict->more == 0) /* nearly all of it is in one job */
+        verdict->more = 1;
 }
 
 void benefit_judge(struct benefit_result *result)
 {
     const struct benefit_pairs *pairs = &result->pairs;
     struct benefit_verdict *verdict = &result->verdict;
-    double whole = 1 + pairs->slurm.mean; /* of the time alone, where Slurm put them */
 
-    *verdict = (struct benefit_verdict){.word = BENEFIT_UNTOLD,
-                                        .gain = pairs->less.mean / whole,
-                                        .low = (pairs->less.mean - pairs->less.half) / whole,
-                                        .high = (pairs->less.mean + pairs->less.half) / whole,
+    *verdict = (struct benefit_verdict){.gain = pairs->less.mean,
+                                        .low = pairs->less.low,
+                                        .high = pairs->less.high,
                                         .programs = pairs->programs,
                                         .slurm_n = pairs->slurm.n,
-                                        .berth_n = pairs->berth.n};
+                                        .berth_n = pairs->berth.n,
+                                        .trial = pairs->control > 0};
     verdict->word = word_of(verdict);
-    if (verdict->word != BENEFIT_UNTOLD)
-        return;
-    verdict->more = pairs->programs ? more_of(verdict, pairs->error / whole)
-                                    : pairs->lacks_slurm + pairs->lacks_berth;
-    if (verdict->more == 0) /* nearly all of it is in one step */
-        verdict->more = 1;
+    if (verdict->word == BENEFIT_UNTOLD)
+        look_ahead(pairs, verdict);
 }
 
 /* ---- the sentence ---- */
@@ -112,9 +127,12 @@ static void put_gain(char *text, const struct benefit_verdict *verdict)
 /* How it was measured. */
 static void put_way(char *text, const struct benefit_verdict *verdict)
 {
-    text_append(text, BENEFIT_SENTENCE_MAX, "measured on %zu and %zu step%s of %zu program%s",
+    text_append(text, BENEFIT_SENTENCE_MAX, "measured on %zu and %zu job%s of %zu program%s",
                 verdict->berth_n, verdict->slurm_n, plural(verdict->slurm_n), verdict->programs,
                 plural(verdict->programs));
+    if (verdict->trial)
+        text_append(text, BENEFIT_SENTENCE_MAX, "; the lot had left %s there (control)",
+                    verdict->slurm_n == 1 ? "that one" : "these");
 }
 
 /* What is known where nothing was measured both ways. */
@@ -141,7 +159,7 @@ static void put_lack(char *text, const struct benefit_result *result)
 
     text_append(text, BENEFIT_SENTENCE_MAX,
                 "no program was measured twice both where Slurm put it and where berth did; at "
-                "least %zu more step%s of one",
+                "least %zu more job%s of one",
                 result->verdict.more, plural(result->verdict.more));
     if (pairs->lacks_berth == 0)
         text_append(text, BENEFIT_SENTENCE_MAX, " where Slurm puts it");
@@ -169,9 +187,9 @@ static void put_untold(char *text, const struct benefit_result *result)
         return;
     }
     text_append(text, BENEFIT_SENTENCE_MAX,
-                verdict->more < MORE_MOST ? "about %zu more steps would tell; until now the same "
+                verdict->more < MORE_MOST ? "about %zu more jobs would tell; until now the same "
                                             "programs took "
-                                          : "%zu steps more or many more would tell; until now the "
+                                          : "%zu jobs more or many more would tell; until now the "
                                             "same programs took ",
                 verdict->more);
     put_gain(text, verdict);

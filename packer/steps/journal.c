@@ -86,6 +86,7 @@ static const struct json_field step_fields[] = {
     JSON_NESTED(struct step, "identity", identity, OPTIONAL, identity_fields),
     JSON_FIELD(struct step, "reason", enacted.reason, OPTIONAL),
     JSON_CHOICE(struct step, "left_for", enacted.left_for, OPTIONAL, wire_left_name),
+    JSON_CHOICE(struct step, "trial", enacted.trial, OPTIONAL, step_trial_name),
     JSON_CHOICE(struct step, "released", released, OPTIONAL, step_released_name),
     JSON_FIELD(struct step, "away", enacted.away, OPTIONAL),
     JSON_FIELD(struct step, "unread", enacted.unread, OPTIONAL),

@@ -53,6 +53,7 @@ struct states {
     struct bindings *bindings;
     struct forecast *forecast; /* NULL: no memory */
     struct replace *replace;
+    struct trial *trial; /* who of the steps is only observed, to compare with (enact/trial.h) */
     struct temperatures *temperatures;
     struct thermal *thermal;    /* NULL: nobody leaves a hot core */
     struct memory_mover *mover; /* NULL: memory does not follow */

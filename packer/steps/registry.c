@@ -22,6 +22,10 @@ const char *const TABLE(step_released_name, STEP_RELEASES) = {
     ROW(STEP_NOT_RELEASED) = "no", ROW(STEP_RELEASED) = "step", ROW(STEP_JOB_RELEASED) = "job"};
 TABLE_COMPLETE(step_released_name);
 
+const char *const TABLE(step_trial_name, STEP_TRIALS) = {
+    ROW(STEP_NO_TRIAL) = "no", ROW(STEP_CONTROL) = "control", ROW(STEP_TREATED) = "placed"};
+TABLE_COMPLETE(step_trial_name);
+
 #define SIZE(member) JSON_FIELD(struct step_size, #member, member, REQUIRED)
 #define MEASURE(member) JSON_RANGE(struct step_size, #member, member, OPTIONAL, 0, HUGE_VAL)
 

@@ -51,6 +51,11 @@ extern const char *const step_state_name[STEP_STATES];
 enum step_released { STEP_NOT_RELEASED, STEP_RELEASED, STEP_JOB_RELEASED, STEP_RELEASES };
 extern const char *const step_released_name[STEP_RELEASES];
 
+/* Does a step take part in the standing trial (enact/trial.h): only observed, to compare with, or
+ * placed? */
+enum step_trial { STEP_NO_TRIAL, STEP_CONTROL, STEP_TREATED, STEP_TRIALS };
+extern const char *const step_trial_name[STEP_TRIALS]; /* "no", "control", "placed" */
+
 enum step_class_id { STEP_UNPROFILED, STEP_TURTLE, STEP_DEVIL, STEP_CLASSES };
 extern const char *const step_class_name[STEP_CLASSES];
 
@@ -288,6 +293,7 @@ struct step_enacted {
     double lately, moved_s; /* step_moved_lately() as of its last move, and CLOCK_MONOTONIC then */
     char reason[384];
     enum wire_left left_for; /* of one that is left alone: for what */
+    enum step_trial trial;   /* of one that is not, when it began */
 };
 
 /* What was seen of threads that its program has bound, though nothing said before that it would

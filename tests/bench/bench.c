@@ -64,6 +64,7 @@ void bench_conf(struct conf *conf, const char *folder)
     strcpy(conf->topology, "package:2 l3:12 core:8 pu:1");
     snprintf(conf->socket, sizeof(conf->socket), "%s/berthd.sock", folder);
     snprintf(conf->state_dir, sizeof(conf->state_dir), "%s", folder);
+    conf->control = 0;
     snprintf(conf->profile_db, sizeof(conf->profile_db), "%s/profiles.db", folder);
     snprintf(conf->machine_profile, sizeof(conf->machine_profile), "%s/machine.json", folder);
     log_open(LOG_TARGET_STDERR, LOG_LEVEL_ERROR);

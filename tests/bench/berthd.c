@@ -50,7 +50,7 @@ static void write_conf(const char *path, const char *folder, const char *more)
     if (!file)
         bench_die(path, strerror(errno));
     if (asprintf(&lines,
-                 "socket = %s\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
+                 "control = 0\nsocket = %s\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
                  "machine_profile = %s/machine.json\n"
                  "topology = %s\nenforcement = dryrun\n"
                  "log_level = warn\nledger = %s%s%s\nledger_queue = %s/ledger.queue\n%s",

@@ -255,7 +255,7 @@ static int put_conf(const struct day_feed *feed, const struct day_study *study,
     fprintf(
         file,
         "socket = %s/berthd.sock\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
-        "machine_profile = %s/machine.json\ntopology = %s/machine.xml\nledger = off\n"
+        "machine_profile = %s/machine.json\ntopology = %s/machine.xml\nledger = off\ncontrol = 0\n"
         "counters_replay = %s/counters\nenforcement = dryrun\nsweep = 3600s\n"
         "energy =\nenergy_interval = 20s\nmemory_rate = %d\nlog_level = warn\nwindow = %.0fms\n",
         folder, folder, folder, folder, folder, folder,

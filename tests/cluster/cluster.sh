@@ -231,7 +231,7 @@ berthd_conf() {
     local line
     local -A conf=(
         [socket]=$CLUSTER/run/berthd.sock
-        [state_dir]=$CLUSTER/berth
+        [state_dir]=$CLUSTER/berth [control]=0
         [profile_db]=$CLUSTER/berth/profiles.db
         [machine_profile]=$CLUSTER/berth/machine.json
         [ledger]=sqlite:$CLUSTER/berth/ledger.db

@@ -129,7 +129,7 @@ void node_configure(struct node *node, bool allowed)
     assert_non_null(file);
     node->allowed = allowed;
     fprintf(file,
-            "socket = %s\nstate_dir = %s/state\nprofile_db = %s/profiles.db\n"
+            "control = 0\nsocket = %s\nstate_dir = %s/state\nprofile_db = %s/profiles.db\n"
             "machine_profile = %s/machine\ntopology = package:2 l3:1 core:1 pu:1\n"
             "cgroup_name = berth_%s\nsweep = 1000s\ncounters = software\nlearn = off\n"
             "ledger = off\nenforcement = cgroup1\n"

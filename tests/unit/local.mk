@@ -50,6 +50,7 @@ unit_programs = \
 	tests/unit/base/test_log \
 	tests/unit/base/test_nearest \
 	tests/unit/base/test_path_owner \
+	tests/unit/base/test_siphash \
 	tests/unit/base/test_text \
 	tests/unit/base/test_worker \
 	tests/unit/bench/test_day_many \
@@ -138,6 +139,7 @@ unit_programs = \
 	tests/unit/enact/test_ports \
 	tests/unit/enact/test_replace \
 	tests/unit/enact/test_thermal \
+	tests/unit/enact/test_trial \
 	tests/unit/energy/test_energy \
 	tests/unit/energy/test_hwmon \
 	tests/unit/energy/test_model \

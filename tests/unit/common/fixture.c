@@ -158,6 +158,7 @@ struct fixture *fixture_open(const char *topology)
     f->conf.counters[0] = '\0'; /* of this machine: nothing */
     f->conf.energy[0] = '\0';
     f->conf.learn = CONF_OFF;
+    f->conf.control = 0; /* no lot decides what a test sees */
     f->conf.policy = WIRE_POLICY_DI;
     strcpy(f->conf.ledger, "off");
     strcpy(f->conf.job_program, "off");

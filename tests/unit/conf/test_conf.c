@@ -374,20 +374,22 @@ static void test_mdoc_names_every_key(void **state)
     "3\nstartup = 4s\n"                                                                            \
     "first_window = 5s\nwindow = 6s\nrest = 7s\ntogether = off\n"                                  \
     "phase_change = 0.5\nlearn = off\nprofile_age = 7\n"                                           \
-    "move = all\ndevice_near = prefer\nidle = near\nreplace = off\nreplace_horizon = 8s\n"         \
+    "move = all\ncontrol = 10\ndevice_near = prefer\nidle = near\nreplace = off\nreplace_horizon " \
+    "= 8s\n"                                                                                       \
     "replace_limit = "                                                                             \
     "9\nsacrifice = 0.2\nregret = "                                                                \
     "0.1\nregret_time = 10s\n"                                                                     \
     "memory_rate = 11\nprobe_every = 12s\nprobe_time = 13ms\nmetrics_steps = 14\n"                 \
     "metrics_interval = 16s\nenergy_interval = 17s\nidle_energy = evenly\nenergy_price = 18\n"     \
-    "energy_currency = CHF\nenergy_tariff = sat=0.2\nenergy_co2 = 19\n"                           \
+    "energy_currency = CHF\nenergy_tariff = sat=0.2\nenergy_co2 = 19\n"                            \
     "energy_co2_tariff = sun=100\nreport_fields = Cost\n"
 #define START_KEYS                                                                                 \
     "socket = /x/s\nstate_dir = /x\nprofile_db = /x/p\nprofile_group = users\nmachine_profile = "  \
     "/x/m\n"                                                                                       \
     "topology = pu:2\ncgroup_root = /x/cg\ncgroup_name = berth_2\nenforcement = dryrun\n"          \
     "counters = software\ncounters_replay = /x/c\nevent_table = /x/e\nlock_time = on\n"            \
-    "reuse_sampling = on\nthermal = on\nprobe = on\nmetrics = unix:/x/m.sock\nmetrics_group = "    \
+    "reuse_sampling = on\ncontrol_key = /x/key\nthermal = on\nprobe = on\nmetrics = "              \
+    "unix:/x/m.sock\nmetrics_group = "                                                             \
     "users\n"                                                                                      \
     "metrics_textfile = /x/t\nblackboard = on\nrcr_rate = 50\nrcr_saturated = 0.8\nrcr_idle = "    \
     "0.5\nrcr_hold = 5\nledger = off\nledger_defaults = /x/d\nledger_queue = /x/q\n"               \
