@@ -25,7 +25,6 @@ struct step *late_known(const struct packer *packer, struct wire_register *reque
     step->late = true;
     tally_failed_open(packer, step, PACKER_UNHEARD);
     identify_begin(packer, step);
-    step_leave(packer, step, STEP_LEFT,
-               "left alone: it was over before its registration was heard");
+    step_leave(packer, step, WIRE_LEFT_UNHEARD, NULL);
     return step;
 }

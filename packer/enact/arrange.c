@@ -12,13 +12,11 @@
 #include "packer/steps/stage.h"
 
 /* The step runs where Slurm put it, whether berth likes it or not: others leave its cores. */
-static void keep_off(const struct packer *packer, struct step *step, const char *why)
+static void keep_off(const struct packer *packer, struct step *step, const char *by)
 {
-    char reason[sizeof(step->enacted.reason)];
     struct berth_error err;
 
-    snprintf(reason, sizeof(reason), "left alone: %.300s", why);
-    step_leave(packer, step, STEP_LEFT, reason);
+    step_leave(packer, step, WIRE_LEFT_KERNEL, by);
     step->enacted.unplaced = true;
     if (rearrange(packer, step, 0, &err) < 0)
         log_error("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
@@ -30,17 +28,17 @@ static void keep_off(const struct packer *packer, struct step *step, const char 
  * left alone like any other that has to stay. */
 static void begin_kept(const struct packer *packer, struct step *step)
 {
-    char why[CARE_WHY_MAX];
-    const char *stays = care_stays(packer, step, why);
+    struct care_why stays = care_stays(packer, step);
+    char why[CARE_BY_MAX];
 
     if (enforce_at_home(&step->body)) {
         step->enacted.kept = false;
-        care_leave(packer, step, stays ? stays : "it has to stay");
+        care_leave(packer, step, stays.left ? stays.left : WIRE_LEFT_UNREAD, stays.by);
         step->enacted.away = false;
     } else {
         enforce_union(&step->body, ENFORCE_PLACE, &step->body.begun);
         snprintf(step->enacted.reason, sizeof(step->enacted.reason), "stays where it began: %.300s",
-                 stays ? stays : "it has to");
+                 stays.left ? care_text(&stays, why, sizeof(why)) : "it has to");
     }
     journal_note(packer, step);
 }

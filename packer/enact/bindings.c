@@ -17,10 +17,6 @@
 #include "packer/steps/together.h"
 #include "packer/system/process_look.h"
 
-/* The cpuset of ranks has always their home, for their launcher: who cannot be watched stays there.
- */
-static const char too_many[] = "its ranks have more threads than are looked at";
-
 /* A step that is read: `now` is an affinity that was found, `stand` what was expected. */
 struct reading {
     const struct packer *packer;
@@ -279,9 +275,10 @@ bool bindings_read(const struct packer *packer, struct step *step)
     reading_begin(&reading, packer, step);
     reading.sent = pool_marker_sent(packer, false);
     rc = enforce_each_mask(packer->world.enforce, &step->body, BINDINGS_THREADS, visit, &reading);
-    if (rc == 1 && step->body.ranks) {
+    if (rc == 1 && step->body.ranks) { /* their cpuset has always their home, for their launcher:
+                                          who cannot be watched stays there */
         enforce_masks_free(&reading.masks);
-        return !care_leave(packer, step, too_many);
+        return !care_leave(packer, step, WIRE_LEFT_THREADS, NULL);
     }
     step->body.wide = rc == 0 && !reading.no_memory;
     if (!step->body.wide)
@@ -353,12 +350,12 @@ static bool narrow(const struct packer *packer, struct step *step)
     int rc;
 
     if (step->body.ranks)
-        return care_leave(packer, step, too_many);
+        return care_leave(packer, step, WIRE_LEFT_THREADS, NULL);
     step->body.wide = false;
     rc = packer->world.enforce->way->apply(packer->world.enforce, &step->body, &err);
     if (rc == 1)
         packer_wake(packer, 0);
-    return rc < 0 && care_leave(packer, step, err.text);
+    return rc < 0 && care_leave(packer, step, WIRE_LEFT_KERNEL, err.text);
 }
 
 /* The same of a step that is looked at. */
@@ -382,7 +379,7 @@ static bool look(const struct packer *packer, struct step *step, bool sent)
     if (reading.astray)
         return leave_astray(packer, step, &reading);
     return step->enacted.undone >= BINDINGS_UNDONE &&
-           care_leave(packer, step, "it undoes its binding again and again");
+           care_leave(packer, step, WIRE_LEFT_UNDONE, NULL);
 }
 
 bool bindings_turn(const struct packer *packer)

@@ -14,17 +14,14 @@
 #include "packer/steps/stand.h"
 #include "enum_table.h"
 
-/* What says that a step has to stay, in words; "%s" is the variable, function or program. */
-static const char *const TABLE(pin_text, WIRE_PINS) = {
-    ROW(WIRE_PIN_NONE) = NULL,
-    ROW(WIRE_PIN_ENVIRONMENT) = "its threads bind themselves (%s is set)",
-    ROW(WIRE_PIN_CALLS) = "it may bind its threads, or remember its CPUs (%s)",
-    ROW(WIRE_PIN_STARTS) = "what it starts is not known (%s)",
-    ROW(WIRE_PIN_MEMORY) = "its memory is bound (%s)",
-    ROW(WIRE_PIN_DEVICE) = "it has a device (%s)",
-    ROW(WIRE_PIN_UNREAD) = "what it calls is not known",
+/* What says that a step has to stay, as a reason to leave it. */
+static const enum wire_left TABLE(pin_left, WIRE_PINS) = {
+    ROW(WIRE_PIN_NONE) = WIRE_NOT_LEFT,      ROW(WIRE_PIN_ENVIRONMENT) = WIRE_LEFT_ENVIRONMENT,
+    ROW(WIRE_PIN_CALLS) = WIRE_LEFT_CALLS,   ROW(WIRE_PIN_STARTS) = WIRE_LEFT_STARTS,
+    ROW(WIRE_PIN_MEMORY) = WIRE_LEFT_MEMORY, ROW(WIRE_PIN_DEVICE) = WIRE_LEFT_DEVICE,
+    ROW(WIRE_PIN_UNREAD) = WIRE_LEFT_UNREAD,
 };
-TABLE_COMPLETE(pin_text);
+TABLE_COMPLETE(pin_left);
 
 /* Did its user ask for a word that can have no effect but by other cores? */
 static bool asked_by_name(const struct wire_register *request)
@@ -43,26 +40,30 @@ static bool device_is_known(const struct step *step)
     return step->near.holds || step->request.options.nodevice;
 }
 
-const char *care_pin(enum wire_pin pin, const char *by, char why[CARE_WHY_MAX])
+struct care_why care_pin(enum wire_pin pin, const char *by)
 {
-    if (pin == WIRE_PIN_NONE)
-        return NULL;
-    snprintf(why, CARE_WHY_MAX, pin_text[pin], by);
+    struct care_why why = {.left = pin_left[pin]};
+
+    snprintf(why.by, sizeof(why.by), "%s", by ? by : "");
     return why;
 }
 
-/* Returns which earlier run speaks against moving the program, or NULL. */
-static const char *bound_before(const struct step *step, char why[CARE_WHY_MAX])
+const char *care_text(const struct care_why *why, char *text, size_t size)
 {
+    return wire_left_text(why->left, why->by, text, size);
+}
+
+/* Says which earlier run speaks against moving the program, if one does. */
+static struct care_why bound_before(const struct step *step)
+{
+    struct care_why why = {.left = WIRE_LEFT_EARLIER, .by = "?"};
     time_t at = step->profile.bound_at;
-    char day[16] = "?";
     struct tm tm;
 
     if (at == 0)
-        return NULL;
+        return (struct care_why){.left = WIRE_NOT_LEFT};
     if (localtime_r(&at, &tm))
-        strftime(day, sizeof(day), "%Y-%m-%d", &tm);
-    snprintf(why, CARE_WHY_MAX, "it bound its threads in a run of %s", day);
+        strftime(why.by, sizeof(why.by), "%Y-%m-%d", &tm);
     return why;
 }
 
@@ -72,37 +73,32 @@ bool care_moves(const struct packer *packer, const struct step *step)
            packer->world.conf.move == CONF_MOVE_ALL || asked_by_name(&step->request);
 }
 
-const char *care_stays(const struct packer *packer, const struct step *step, char why[CARE_WHY_MAX])
+struct care_why care_stays(const struct packer *packer, const struct step *step)
 {
     const struct wire_register *request = &step->request;
 
     if (care_moves(packer, step))
-        return NULL;
+        return (struct care_why){.left = WIRE_NOT_LEFT};
     if (packer->world.conf.move == CONF_MOVE_NEVER)
-        return "the site moves nobody (move = never)";
+        return (struct care_why){.left = WIRE_LEFT_NEVER};
     if (request->pin == WIRE_PIN_NONE || (request->pin == WIRE_PIN_DEVICE && device_is_known(step)))
-        return bound_before(step, why);
-    return care_pin(request->pin, request->pin_by, why);
+        return bound_before(step);
+    return care_pin(request->pin, request->pin_by);
 }
 
-/* Returns why berth keeps off this step, or NULL; `left` is for what. */
-static const char *reason_to_leave(const struct packer *packer, const struct step *step,
-                                   char why[CARE_WHY_MAX], enum wire_left *left)
+/* Says why berth keeps off this new step, if it does. */
+static struct care_why why_left(const struct packer *packer, const struct step *step)
 {
-    const char *stays = care_stays(packer, step, why);
-    bool off = step->request.options.mode == WIRE_MODE_OFF;
+    struct care_why stays;
 
-    *left = off && !step->refused[0]              ? WIRE_LEFT_OFF
-            : !off && step->request.bound_by_hand ? WIRE_LEFT_BOUND
-                                                  : WIRE_LEFT_OTHER;
-    if (off)
-        return step->refused[0] ? "the site's berth.conf does not allow what it asked for"
-                                : "did not opt in";
+    if (step->request.options.mode == WIRE_MODE_OFF)
+        return (struct care_why){.left = step->refused[0] ? WIRE_LEFT_REFUSED : WIRE_LEFT_OFF};
     if (step->request.bound_by_hand)
-        return "bound by hand (--cpu-bind)";
+        return (struct care_why){.left = WIRE_LEFT_BOUND};
     if (step->released)
-        return "released by root (berthctl release)";
-    return stays ? stays : stand_unfit(packer, &step->body);
+        return (struct care_why){.left = WIRE_LEFT_RELEASED};
+    stays = care_stays(packer, step);
+    return stays.left ? stays : (struct care_why){.left = stand_unfit(packer, &step->body)};
 }
 
 /* Does a step that only asks have somebody of its job to go with? It then stands where its own
@@ -133,17 +129,13 @@ static void watch_for_trial(const struct packer *packer, struct step *step)
 
 void care_begin(const struct packer *packer, struct step *step)
 {
-    char reason[sizeof(step->enacted.reason)], why[CARE_WHY_MAX];
-    enum wire_left left;
-    const char *leave = reason_to_leave(packer, step, why, &left);
+    struct care_why why = why_left(packer, step);
 
     step->enacted.verified = packer->world.enforce->way->touches; /* where Slurm put it */
-    step->enacted.kept = leave == why && kept_can(packer, step);
-    if (leave && !step->enacted.kept) {
-        snprintf(reason, sizeof(reason), "left alone: %s", leave);
-        step_leave(packer, step, STEP_LEFT, reason);
-        step->enacted.left_for = left;
-        step->enacted.unread = leave == why && step->request.pin == WIRE_PIN_STARTS;
+    step->enacted.kept = wire_left_is_pinned(why.left) && kept_can(packer, step);
+    if (why.left && !step->enacted.kept) {
+        step_leave(packer, step, why.left, why.by);
+        step->enacted.unread = why.left == WIRE_LEFT_STARTS && step->request.pin == WIRE_PIN_STARTS;
     } else if (goes_along(packer, step)) {
         step_go(step, STEP_PLACED);
         snprintf(step->enacted.reason, sizeof(step->enacted.reason),
@@ -164,46 +156,51 @@ void care_adopt(const struct packer *packer, struct step *step)
     step->enacted.verified = packer->world.enforce->way->touches;
 }
 
-int step_leave(const struct packer *packer, struct step *step, enum step_state state,
-               const char *reason)
+/* Writes the reason as people are told it. */
+static void say_left(struct step *step, enum wire_left left, const char *by)
 {
-    bool moved = step_movable(step);
-    char why[sizeof(step->size.reason)];
+    char text[sizeof(step->enacted.reason) - 16];
 
-    if (step_go(step, state) < 0)
+    snprintf(step->enacted.reason, sizeof(step->enacted.reason), "%s: %s",
+             left == WIRE_LEFT_PUT_BACK ? "put back" : "left alone",
+             wire_left_text(left, by, text, sizeof(text)));
+}
+
+int step_leave(const struct packer *packer, struct step *step, enum wire_left left, const char *by)
+{
+    bool moved = step_movable(step), back = left == WIRE_LEFT_PUT_BACK;
+
+    if (step_go(step, back ? STEP_FAILED : STEP_LEFT) < 0)
         return -1;
     step->enacted.away = moved;
     step->enacted.unread = false;
-    step->enacted.left_for = state == STEP_LEFT ? WIRE_LEFT_OTHER : WIRE_NOT_LEFT;
+    step->enacted.left_for = left;
     step->enacted.verified = step->enacted.verified && !step->enacted.away;
-    snprintf(step->enacted.reason, sizeof(step->enacted.reason), "%s", reason);
-    snprintf(why, sizeof(why), "%.*s: all that Slurm gave", (int)strcspn(reason, ":"), reason);
-    size_all(packer, step, why);
+    say_left(step, left, by);
+    size_all(packer, step,
+             back ? "put back: all that Slurm gave" : "left alone: all that Slurm gave");
     return 0;
 }
 
 void care_disown(const struct packer *packer, struct step *step)
 {
-    step_leave(packer, step, STEP_LEFT, "forgotten: another step runs under its name");
+    step_leave(packer, step, WIRE_LEFT_NAME, NULL);
     step->enacted.away = false;
 }
 
-bool care_leave(const struct packer *packer, struct step *step, const char *why)
+bool care_leave(const struct packer *packer, struct step *step, enum wire_left left, const char *by)
 {
-    char reason[sizeof(step->enacted.reason)];
-
-    snprintf(reason, sizeof(reason), "left alone: %.300s", why);
-    return !step->enacted.away && step_leave(packer, step, STEP_LEFT, reason) == 0;
+    return !step->enacted.away && step_leave(packer, step, left, by) == 0;
 }
 
 bool care_leave_bound(const struct packer *packer, struct step *step, pid_t tid,
                       const struct cpus *to)
 {
-    char text[CPUS_TEXT_MAX] = "?", why[128];
+    char text[CPUS_TEXT_MAX] = "?", by[128];
 
     cpus_format(to, text, sizeof(text));
-    snprintf(why, sizeof(why), "its thread %d is bound to %.60s", (int)tid, text);
-    return care_leave(packer, step, why);
+    snprintf(by, sizeof(by), "%d is bound to %.60s", (int)tid, text);
+    return care_leave(packer, step, WIRE_LEFT_THREAD, by);
 }
 
 /* ---- the stage ---- */

@@ -250,13 +250,12 @@ static void count_move(const struct packer *packer, struct step *step, bool forc
 /* A step that cannot be made to stand where it shall is put back; berth's say over it ends. */
 static void put_back(const struct packer *packer, struct step *step, const struct berth_error *err)
 {
-    char name[WIRE_STEP_NAME_MAX], reason[sizeof(step->enacted.reason)];
+    char name[WIRE_STEP_NAME_MAX];
 
     wire_step_name(step->request.id, name);
     log_warn("step %s cannot be moved, put back: %s", name, err->text);
     packer->state->tally->failures++;
-    snprintf(reason, sizeof(reason), "put back: %.370s", err->text);
-    step_leave(packer, step, STEP_FAILED, reason);
+    step_leave(packer, step, WIRE_LEFT_PUT_BACK, err->text);
     enact_restore(packer, step);
     journal_note(packer, step); /* the next berthd shall not try again */
 }

@@ -39,7 +39,7 @@ void offline_leave(const struct packer *packer)
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         struct cpus off = step->body.step_home;
-        char reason[64];
+        char cpu[32];
 
         cpus_and(&off, &packer->world.enforce->offline);
         if (cpus_empty(&off))
@@ -47,8 +47,8 @@ void offline_leave(const struct packer *packer)
         step->binder.blind = true; /* the kernel has narrowed the masks of its threads */
         if (!step_movable(step))
             continue;
-        snprintf(reason, sizeof(reason), "left alone: its CPU %zu is off", cpus_next(&off, 0));
-        step_leave(packer, step, STEP_LEFT, reason);
+        snprintf(cpu, sizeof(cpu), "%zu", cpus_next(&off, 0));
+        step_leave(packer, step, WIRE_LEFT_CPU_OFF, cpu);
     }
 }
 

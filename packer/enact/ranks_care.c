@@ -19,6 +19,8 @@
 #include "packer/steps/stage.h"
 #include "packer/steps/stand.h"
 
+#define RANKS_WHY_MAX 128
+
 /* ---- what speaks against it ---- */
 
 /* Was each bound to a part of the step's home? */
@@ -47,17 +49,18 @@ static const char *no_tasks(const struct step *step)
 }
 
 /* Returns what of the ranks' executables speaks against moving them, or NULL. */
-static const char *unbearing(const struct step *step, char why[CARE_WHY_MAX])
+static const char *unbearing(const struct step *step, char text[RANKS_WHY_MAX])
 {
     const struct wire_calls *calls = &step->ranks.calls;
+    struct care_why why = care_pin(calls->pin, calls->by);
 
     if (calls->pin == WIRE_PIN_UNREAD && strcmp(calls->by, RANKS_CLOSED) == 0)
         return "berthd cannot read their executables (without CAP_SYS_PTRACE)";
-    return care_pin(calls->pin, calls->by, why);
+    return why.left ? care_text(&why, text, RANKS_WHY_MAX) : NULL;
 }
 
 /* Returns why the step is not placed for the sake of its ranks, or NULL. */
-static const char *not_placed(const struct step *step, char why[CARE_WHY_MAX])
+static const char *not_placed(const struct step *step, char why[RANKS_WHY_MAX])
 {
     const char *no = no_tasks(step);
 
@@ -125,11 +128,9 @@ static void drop(const struct packer *packer, struct step *step)
 /* Brings the step home, with its ranks. */
 static void leave(const struct packer *packer, struct step *step)
 {
-    char reason[sizeof(step->enacted.reason)], why[CARE_WHY_MAX];
-    const char *stays = care_pin(step->request.pin, step->request.pin_by, why);
+    struct care_why stays = care_pin(step->request.pin, step->request.pin_by);
 
-    snprintf(reason, sizeof(reason), "left alone: %s", stays ? stays : "its ranks are over");
-    if (step_leave(packer, step, STEP_LEFT, reason) < 0)
+    if (step_leave(packer, step, stays.left ? stays.left : WIRE_LEFT_RANKS, stays.by) < 0)
         return;
     step->enacted.unread = true;
     settle_down(packer, NULL);
@@ -139,13 +140,14 @@ static void leave(const struct packer *packer, struct step *step)
 /* Places a step that was left. */
 static void enter(const struct packer *packer, struct step *step)
 {
-    const char *unfit;
+    char text[RANKS_WHY_MAX];
+    enum wire_left unfit;
 
     if (make_tasks(packer, step) < 0)
         return;
     unfit = stand_unfit(packer, &step->body);
     if (unfit || step_go(step, STEP_PLACED) < 0) {
-        say_why(step, unfit);
+        say_why(step, wire_left_text(unfit, NULL, text, sizeof(text)));
         rank_tasks_drop(step);
         return;
     }
@@ -192,7 +194,7 @@ static void follow_asked(const struct packer *packer, struct step *step)
 static void follow_placed(const struct packer *packer, struct step *step)
 {
     bool over = is_lost(step) || step->ranks.n == 0;
-    char why[CARE_WHY_MAX];
+    char why[RANKS_WHY_MAX];
     const char *no;
 
     if (over) {
@@ -211,7 +213,7 @@ static void follow_placed(const struct packer *packer, struct step *step)
 
 static void follow_left(const struct packer *packer, struct step *step)
 {
-    char why[CARE_WHY_MAX];
+    char why[RANKS_WHY_MAX];
     const char *no;
 
     if (step->ranks.n == 0) {
@@ -226,12 +228,10 @@ static void follow_left(const struct packer *packer, struct step *step)
 
 static void follow(const struct packer *packer, struct step *step)
 {
-    char why[CARE_WHY_MAX];
-
     step->enacted.ranks_heard = step->ranks.heard;
     if (!step_may_move(step))
         follow_left(packer, step);
-    else if (care_stays(packer, step, why))
+    else if (care_stays(packer, step).left)
         follow_placed(packer, step);
     else
         follow_asked(packer, step);

@@ -11,7 +11,7 @@ void release_leave(const struct packer *packer)
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
     if (step->released)
-        step_leave(packer, step, STEP_LEFT, "released by root (berthctl release)");
+        step_leave(packer, step, WIRE_LEFT_RELEASED, NULL);
 }
 
 /* Is there anything that `id` names? The node always is. */

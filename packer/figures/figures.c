@@ -251,9 +251,11 @@ static const char *deed(const struct step *step)
 
 static const char *left_for(const struct step *step)
 {
+    enum step_state state = step->state == STEP_ENDED ? step->was : step->state;
     enum wire_left left = step->enacted.left_for;
+    bool off = state == STEP_LEFT || state == STEP_FAILED;
 
-    return step->state == STEP_LEFT && left != WIRE_NOT_LEFT ? wire_left_name[left] : NULL;
+    return off && left != WIRE_NOT_LEFT ? wire_left_name[left] : NULL;
 }
 
 /* Where it stands: one that is only observed has not followed the decision. */

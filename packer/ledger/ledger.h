@@ -17,6 +17,7 @@
 #include "packer/energy/energy.h"
 #include "packer/fact/fact.h"
 #include "packer/wire/wire.h"
+#include "packer/wire/wire_left.h"
 
 /* A number that was not measured is NAN; text that is not known is "". */
 struct ledger_record {

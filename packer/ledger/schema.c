@@ -172,10 +172,7 @@ bool ledger_tells(enum fact_id id)
 
 enum wire_left ledger_left_for(const struct ledger_record *record)
 {
-    for (enum wire_left left = WIRE_NOT_LEFT; left < WIRE_LEFTS; left++)
-        if (strcmp(record->left_for, wire_left_name[left]) == 0)
-            return left;
-    return WIRE_NOT_LEFT;
+    return wire_left_of(record->left_for);
 }
 
 bool ledger_is_known(const struct ledger_record *record)

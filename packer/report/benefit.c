@@ -106,13 +106,6 @@ bool benefit_of(const struct ledger_record *record, enum benefit_kind *kind, dou
 
 static enum benefit_why why_of(const struct ledger_record *record)
 {
-    static const enum benefit_why TABLE(why, WIRE_LEFTS) = {
-        ROW(WIRE_NOT_LEFT) = BENEFIT_OLD,
-        ROW(WIRE_LEFT_OFF) = BENEFIT_NOT_OPTED,
-        ROW(WIRE_LEFT_BOUND) = BENEFIT_BOUND,
-        ROW(WIRE_LEFT_OTHER) = BENEFIT_LEFT,
-    };
-    TABLE_COMPLETE(why);
     enum benefit_kind kind;
 
     if (kind_of(record, &kind)) {
@@ -124,7 +117,16 @@ static enum benefit_why why_of(const struct ledger_record *record)
         return BENEFIT_LATE;
     if (strcmp(record->state, "failed") == 0)
         return BENEFIT_FAILED;
-    return why[ledger_left_for(record)];
+    switch (ledger_left_for(record)) {
+    case WIRE_NOT_LEFT:
+        return BENEFIT_OLD;
+    case WIRE_LEFT_OFF:
+        return BENEFIT_NOT_OPTED;
+    case WIRE_LEFT_BOUND:
+        return BENEFIT_BOUND;
+    default:
+        return BENEFIT_LEFT;
+    }
 }
 
 /* ---- winners and losers ---- */

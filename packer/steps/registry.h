@@ -34,6 +34,7 @@
 #include "packer/steps/programs.h"
 #include "packer/wire/wire.h"
 #include "packer/wire/wire_calls.h"
+#include "packer/wire/wire_left.h"
 
 enum step_state {
     STEP_NEW,

@@ -16,25 +16,25 @@ static bool core_whole(const struct topo *topo, size_t core, const struct cpus *
     return cpus_subset(&topo->core[core].cpus, cpus);
 }
 
-const char *stand_unfit(const struct packer *packer, const struct enforce_step *body)
+enum wire_left stand_unfit(const struct packer *packer, const struct enforce_step *body)
 {
     for (size_t i = 0; i < body->ntasks; i++) {
         if (cpus_empty(&body->task[i].home))
-            return "a task's CPUs are not known";
+            return WIRE_LEFT_NO_CPUS;
         cpus_foreach(cpu, &body->task[i].home)
         {
             long core = topo_core_of_cpu(packer->world.topo, cpu);
 
             if (core < 0)
-                return "it runs on CPUs that the topology does not know";
+                return WIRE_LEFT_TOPOLOGY;
             if (cpus_intersect(&packer->world.topo->core[core].cpus,
                                &packer->world.enforce->offline))
-                return "one of its cores is switched off";
+                return WIRE_LEFT_CORE_OFF;
             if (!core_whole(packer->world.topo, (size_t)core, &body->job_home))
-                return "its job shares a core with another job";
+                return WIRE_LEFT_CORE_SHARED;
         }
     }
-    return NULL;
+    return WIRE_NOT_LEFT;
 }
 
 size_t stand_counterpart(const struct cpus *to, const struct cpus *from, size_t cpu)

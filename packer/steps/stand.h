@@ -47,8 +47,8 @@ size_t stand_counterpart(const struct cpus *to, const struct cpus *from, size_t 
 void stand_image(const struct packer *packer, const struct pool *pool, const struct cpus *home,
                  struct cpus *cpus);
 
-/* Returns why berth cannot decide about these CPUs, or NULL: each must be a whole core's thread
- * inside job_home and in the topology. */
-const char *stand_unfit(const struct packer *packer, const struct enforce_step *body);
+/* Returns why berth cannot decide about these CPUs, or WIRE_NOT_LEFT: each must be a whole core's
+ * thread inside job_home and in the topology. */
+enum wire_left stand_unfit(const struct packer *packer, const struct enforce_step *body);
 
 #endif

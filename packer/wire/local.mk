@@ -7,6 +7,7 @@ libwire_la_SOURCES += \
 	packer/wire/wire_go.c \
 	packer/wire/wire_guest.c packer/wire/wire_guest.h \
 	packer/wire/wire_identity.c packer/wire/wire_identity.h \
+	packer/wire/wire_left.c packer/wire/wire_left.h packer/wire/wire_left.def \
 	packer/wire/wire_libraries.c \
 	packer/wire/wire_names.c \
 	packer/wire/wire_object.c packer/wire/wire_object.h \

@@ -61,13 +61,6 @@ const char *const TABLE(wire_pin_name, WIRE_PINS) = {
     ROW(WIRE_PIN_UNREAD) = "unread",
 };
 TABLE_COMPLETE(wire_pin_name);
-const char *const TABLE(wire_left_name, WIRE_LEFTS) = {
-    ROW(WIRE_NOT_LEFT) = "no",
-    ROW(WIRE_LEFT_OFF) = "off",
-    ROW(WIRE_LEFT_BOUND) = "bound",
-    ROW(WIRE_LEFT_OTHER) = "other",
-};
-TABLE_COMPLETE(wire_left_name);
 static const char *const TABLE(op_name, WIRE_OPS) = {
     ROW(WIRE_OP_REGISTER) = "register",       ROW(WIRE_OP_END) = "end",
     ROW(WIRE_OP_JOB_END) = "job_end",         ROW(WIRE_OP_STATUS) = "status",

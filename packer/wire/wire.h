@@ -126,17 +126,6 @@ enum wire_pin {
 extern const char *const wire_pin_name[WIRE_PINS]; /* NULL, "environment", "calls", ... */
 #define WIRE_PIN_MAX 48                            /* of what says so, with NUL */
 
-/* For what a step was left alone. Who reads a record takes it from here: its reason is a sentence
- * for people. */
-enum wire_left {
-    WIRE_NOT_LEFT,   /* or nobody has said it: an older berth */
-    WIRE_LEFT_OFF,   /* it did not opt in */
-    WIRE_LEFT_BOUND, /* bound by hand */
-    WIRE_LEFT_OTHER,
-    WIRE_LEFTS
-};
-extern const char *const wire_left_name[WIRE_LEFTS]; /* "no", "off", "bound", "other" */
-
 /* A step's devices: names with commas between them, each a kind and what its environment calls the
  * device. "gpu:N" and "nic:N" are Slurm's numbers, "cuda:", "rocm:" and "ze:" those of the vendors'
  * run-times, or UUIDs. */

@@ -351,6 +351,7 @@ unit_programs = \
 	tests/unit/wire/test_wire \
 	tests/unit/wire/test_wire_client \
 	tests/unit/wire/test_wire_guest \
+	tests/unit/wire/test_wire_left \
 	tests/unit/wire/test_wire_names \
 	tests/unit/wire/test_wire_program \
 	tests/unit/wire/test_wire_shape

@@ -206,7 +206,7 @@ static void test_failure(void **state)
     assert_cpus(&second->place.cpus, "4");
     assert_cpus(&second->place.mems, "1");
     assert_true(second->enacted.verified); /* at home */
-    assert_string_equal(second->enacted.reason, "put back: the paper tore");
+    assert_string_equal(second->enacted.reason, "put back: it could not be moved: the paper tore");
     assert_cpus(&first->body.task[0].cpus, "2");
     assert_stand(f->packer.state->pool, "2 - 0 3 - - - -");
     assert_int_equal(f->packer.state->tally->failures, 1);
@@ -274,7 +274,7 @@ static void test_verified_later(void **state)
         assert_true(step->enacted.verified); /* where it shall stand, or at home */
     }
     assert_int_equal(step->state, STEP_FAILED);
-    assert_string_equal(step->enacted.reason, "put back: the paper tore later");
+    assert_string_equal(step->enacted.reason, "put back: it could not be moved: the paper tore later");
     assert_false(step->enacted.away);
     assert_non_null(strstr(f->calls, "restore 1.0 0; "));
 }

@@ -171,10 +171,10 @@ static void test_sync_partial_core(void **state)
 
 /* ---- what berth cannot decide about ---- */
 
-static const char *unfit(struct fixture *f, const char *job_home, const char *home)
+static enum wire_left unfit(struct fixture *f, const char *job_home, const char *home)
 {
     struct step *step = fixture_put(f, 1, 0, job_home, 1, ONE(home));
-    const char *why = stand_unfit(&f->packer, &step->body);
+    enum wire_left why = stand_unfit(&f->packer, &step->body);
 
     registry_drop(f->packer.steps, step);
     return why;
@@ -184,11 +184,12 @@ static void test_unfit(void **state)
 {
     struct fixture *f = *state;
 
-    assert_null(unfit(f, "0-3", "2-3"));
-    assert_null(unfit(f, "0-3", "2")); /* one thread of a core that is the job's */
-    assert_non_null(strstr(unfit(f, "0-3", ""), "not known"));
-    assert_non_null(strstr(unfit(f, "2", "2"), "shares a core"));
-    assert_non_null(strstr(unfit(f, "16", "16"), "topology"));
+    assert_int_equal(unfit(f, "0-3", "2-3"), WIRE_NOT_LEFT);
+    assert_int_equal(unfit(f, "0-3", "2"),
+                     WIRE_NOT_LEFT); /* one thread of a core that is the job's */
+    assert_int_equal(unfit(f, "0-3", ""), WIRE_LEFT_NO_CPUS);
+    assert_int_equal(unfit(f, "2", "2"), WIRE_LEFT_CORE_SHARED);
+    assert_int_equal(unfit(f, "16", "16"), WIRE_LEFT_TOPOLOGY);
 }
 
 /* As if CPU 1 did not exist: the first core has one thread, the others two. It is of a kind of its
@@ -203,8 +204,8 @@ static void test_odd_core(void **state)
     assert_int_equal(topo->kinds, 2);
     assert_true(topo->core[0].kind != topo->core[1].kind);
     assert_true(topo->core[1].kind == topo->core[7].kind);
-    assert_null(unfit(f, "0,2-3", "2-3"));
-    assert_null(unfit(f, "0,2-3", "0"));
+    assert_int_equal(unfit(f, "0,2-3", "2-3"), WIRE_NOT_LEFT);
+    assert_int_equal(unfit(f, "0,2-3", "0"), WIRE_NOT_LEFT);
     fixture_put(f, 1, 0, "0,2-3", 1, ONE("2-3"));
     stand_sync(&(struct scene){&f->packer, f->packer.state->pool, false});
     assert_stand(f->packer.state->pool, "0 1 - - - - - -");
