@@ -58,6 +58,7 @@ chmod 700 "$dir"
 mkdir -m 700 "$dir/state"
 cat >"$dir/berth.conf" <<CONF
 socket = $dir/s
+control = 0
 state_dir = $dir/state
 profile_db = $dir/state/p.db
 ledger = sqlite:$dir/state/l.db

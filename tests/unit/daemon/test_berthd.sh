@@ -24,6 +24,7 @@ conf() {
 
 mkdir "$dir/state"
 kept="socket = $dir/s
+control = 0
 state_dir = $dir/state
 profile_db = $dir/state/p.db
 ledger = off
