@@ -119,9 +119,8 @@ static bool goes_along(const struct packer *packer, const struct step *step)
 /* Has the step observed as if its user had asked for that. */
 static void watch_for_trial(const struct packer *packer, struct step *step)
 {
-    step->request.options.mode = WIRE_MODE_OBSERVE;
     step->enacted.kept = false;
-    step_go(step, STEP_OBSERVED);
+    step_observe(step);
     snprintf(step->enacted.reason, sizeof(step->enacted.reason),
              "control: left where Slurm put it, as %g %% are, to measure what berth gains",
              packer->world.conf.control);

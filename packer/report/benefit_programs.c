@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "enum_table.h"
 #include "packer/base/array.h"
 #include "packer/wire/wire_program.h"
 
@@ -113,9 +114,11 @@ static void end_job(struct benefit_arm *arm)
 
 static void add_measured(struct benefit_arm *arm, const struct ledger_record *record, double core_s)
 {
-    const double value[BENEFIT_SCALES] = {record->core_speed > 0 ? -log(record->core_speed) : NAN,
-                                          record->slowdown_observed > -1 ? record->slowdown_observed
-                                                                         : NAN};
+    const double TABLE(value, BENEFIT_SCALES) = {
+        ROW(BENEFIT_BY_SPEED) = record->core_speed > 0 ? -log(record->core_speed) : NAN,
+        ROW(BENEFIT_BY_SLOWDOWN) = record->slowdown_observed > -1 ? record->slowdown_observed : NAN,
+    };
+    TABLE_COMPLETE(value);
 
     if (record->id.job != arm->job)
         end_job(arm);
@@ -321,8 +324,11 @@ static bool compare(const struct benefit_alike *alike, const struct benefit_arm 
                     struct both *both, struct benefit_result *result)
 {
     const enum benefit_scale scale = scale_of(arm);
-    const struct measured way[BENEFIT_WAYS] = {measured_of(&arm[BENEFIT_AS_SLURM], scale),
-                                               measured_of(&arm[BENEFIT_AS_BERTH], scale)};
+    const struct measured TABLE(way, BENEFIT_WAYS) = {
+        ROW(BENEFIT_AS_SLURM) = measured_of(&arm[BENEFIT_AS_SLURM], scale),
+        ROW(BENEFIT_AS_BERTH) = measured_of(&arm[BENEFIT_AS_BERTH], scale),
+    };
+    TABLE_COMPLETE(way);
     const struct measured *slurm = &way[BENEFIT_AS_SLURM], *berth = &way[BENEFIT_AS_BERTH];
     struct benefit_compared of = {.user = alike->user,
                                   .program = alike->program,

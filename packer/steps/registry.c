@@ -327,6 +327,12 @@ int step_go(struct step *step, enum step_state to)
     return 0;
 }
 
+int step_observe(struct step *step)
+{
+    step->request.options.mode = WIRE_MODE_OBSERVE;
+    return step_go(step, STEP_OBSERVED);
+}
+
 /* The step is about to leave the list that it is in: nobody comes to it there any more. */
 static void walks_leave(struct registry *registry, struct step *step)
 {

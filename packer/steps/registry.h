@@ -547,6 +547,9 @@ bool registry_job_lives(const struct registry *registry, uint32_t job, bool inne
 /* Follow an edge of the state machine; -1 with errno EINVAL where there is none. */
 int step_go(struct step *step, enum step_state to);
 
+/* Has the step observed as if its user had asked for that. */
+int step_observe(struct step *step);
+
 /* Notes when and how a step that is still live has ended; `end` NULL: nobody knows how. */
 void step_ends(struct step *step, const struct wire_end *end);
 

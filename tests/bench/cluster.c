@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "enum_table.h"
 #include "packer/base/json.h"
 #include "packer/cli/common/input.h"
 #include "tests/bench/bench.h"
@@ -17,24 +18,23 @@
 #include "tests/bench/cluster_options.h"
 #include "tests/bench/day_bar.h"
 
-static const char *const inside_name[CLUSTER_INSIDES] = {"nothing", "berth", "best"};
-
 enum figure { JOB, USER, CORE, BRINGS, OF_BERTH, WAITS, MOVES, NODES, ENERGY, FIGURES };
 
 static const struct {
     const char *title, *key;
     int width, digits;
-} figures[FIGURES] = {
-    [JOB] = {"job %", "slowdown_a_job", 6, 2},
-    [USER] = {"user %", "slowdown_a_user", 6, 2},
-    [CORE] = {"core-h %", "slowdown_a_core_hour", 6, 3},
-    [BRINGS] = {"brings %", "brings", 6, 3},
-    [OF_BERTH] = {"of berth %", "of_berth", 6, 0},
-    [WAITS] = {"waits h", "wait_h", 7, 2},
-    [MOVES] = {"moves", "moves_a_job", 5, 2},
-    [NODES] = {"node-h", "node_hours", 6, 2},
-    [ENERGY] = {"kWh", "kwh", 6, 3},
+} TABLE(figures, FIGURES) = {
+    ROW(JOB) = {"job %", "slowdown_a_job", 6, 2},
+    ROW(USER) = {"user %", "slowdown_a_user", 6, 2},
+    ROW(CORE) = {"core-h %", "slowdown_a_core_hour", 6, 3},
+    ROW(BRINGS) = {"brings %", "brings", 6, 3},
+    ROW(OF_BERTH) = {"of berth %", "of_berth", 6, 0},
+    ROW(WAITS) = {"waits h", "wait_h", 7, 2},
+    ROW(MOVES) = {"moves", "moves_a_job", 5, 2},
+    ROW(NODES) = {"node-h", "node_hours", 6, 2},
+    ROW(ENERGY) = {"kWh", "kwh", 6, 3},
 };
+TABLE_COMPLETE(figures);
 
 /* A row: what came of each seed. */
 struct row {
@@ -249,7 +249,8 @@ static void print_table(const struct results *results)
                figures[f].title);
     putchar('\n');
     for (size_t i = 0; i < results->n; i++) {
-        printf("%-17s %-7s", results->row[i].choice->name, inside_name[results->row[i].inside]);
+        printf("%-17s %-7s", results->row[i].choice->name,
+               cluster_inside_name[results->row[i].inside]);
         for (size_t f = 0; f < FIGURES; f++)
             print_cell(results->row[i].value[f], results->seeds, (enum figure)f);
         putchar('\n');
@@ -292,7 +293,7 @@ static struct json_object *row_json(const struct results *results, const struct 
     char key[64];
 
     json_add_text(object, "node", row->choice->name);
-    json_add_text(object, "inside", inside_name[row->inside]);
+    json_add_text(object, "inside", cluster_inside_name[row->inside]);
     for (size_t f = 0; f < FIGURES; f++) {
         json_add_number(object, figures[f].key, mean_of(row->value[f], results->seeds));
         snprintf(key, sizeof(key), "%s_deviation", figures[f].key);

@@ -318,10 +318,9 @@ void cluster_node_weigh(struct cluster_machine *machine, size_t at, const struct
         const struct cluster_piece *piece = &machine->work->piece[node->stand[i].piece];
         const struct cluster_job *job = &machine->work->job[piece->job];
         const struct app *app = &machine->truth->truth->apps.app[job->app];
-        double factor[DAY_NOISIES] = {1, 1, 1, 1};
+        double factor[DAY_NOISIES];
 
-        if (day_noise_is_on(noise))
-            day_noise_at(noise, seed, (uint32_t)piece->job + 1, (int64_t)(now_s * 1e9), factor);
+        day_noise_at(noise, seed, (uint32_t)piece->job + 1, (int64_t)(now_s * 1e9), factor);
         node->weight += app->mem_gbps * (double)piece->cores / (double)app->cores *
                         factor[DAY_BYTES] / (1 + piece->slowdown);
     }

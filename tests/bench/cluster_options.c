@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "enum_table.h"
 #include "tests/bench/day_words.h"
 
 static const char about[] =
@@ -91,7 +92,12 @@ static void set_choices(struct cluster_options *options, char *value)
         add_choice(options, word);
 }
 
-static const char *const inside_name[CLUSTER_INSIDES] = {"nothing", "berth", "best"};
+const char *const TABLE(cluster_inside_name, CLUSTER_INSIDES) = {
+    ROW(CLUSTER_NOTHING) = "nothing",
+    ROW(CLUSTER_BERTH) = "berth",
+    ROW(CLUSTER_BEST) = "best",
+};
+TABLE_COMPLETE(cluster_inside_name);
 
 static void set_inside(struct cluster_options *options, char *value)
 {
@@ -101,7 +107,7 @@ static void set_inside(struct cluster_options *options, char *value)
     for (char *word = strtok_r(value, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
         size_t i = 0;
 
-        while (i < CLUSTER_INSIDES && strcmp(word, inside_name[i]) != 0)
+        while (i < CLUSTER_INSIDES && strcmp(word, cluster_inside_name[i]) != 0)
             i++;
         if (i == CLUSTER_INSIDES)
             day_words_wrong(word);

@@ -24,6 +24,8 @@ struct cluster_options {
     double idle_w, busy_w; /* of a core: of the node's constant power, and what it takes more */
 };
 
+extern const char *const cluster_inside_name[CLUSTER_INSIDES];
+
 /* Takes the command line; a mistake ends the program with one line and status 2, --help with 0. */
 void cluster_options_take(struct cluster_options *options, int argc, char **argv);
 
