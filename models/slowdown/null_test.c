@@ -45,10 +45,3 @@ double null_test_factor(const struct null_test *test)
 
     return odds / (1 + odds);
 }
-
-double null_test_doubt(const struct null_test *test)
-{
-    double least = 1 / (1 + exp(NULL_TEST_MOST));
-
-    return within((1 - null_test_factor(test)) / least, 1, NULL_TEST_DOUBT);
-}

@@ -25,7 +25,6 @@
 #define NULL_TEST_MODEL 0.5
 #define NULL_TEST_SCATTER 0.15
 #define NULL_TEST_TAIL 4.0
-#define NULL_TEST_DOUBT 6.0
 
 struct null_test {       /* all zero: nothing was seen */
     double as_predicted; /* the logarithms of what all changes have multiplied the odds by, */
@@ -38,10 +37,5 @@ void null_test_add(struct null_test *test, double predicted, double seen, double
 
 /* Returns the probability that programs disturb each other: above 0. */
 double null_test_factor(const struct null_test *test);
-
-/* Returns by how much what is predicted is to be doubted, from 1, where the changes have shown what
- * they can that programs disturb each other, to NULL_TEST_DOUBT: the probability that nobody
- * disturbs anybody, by the least that it can be. */
-double null_test_doubt(const struct null_test *test);
 
 #endif

@@ -133,7 +133,7 @@ static void add_price(const struct scene *now, const struct scene *next,
         weigh_nodes(now, next, step, &from, &to);
         weighed->moves++;
         weighed->cost_s +=
-            price_core_s(packer, step, policy, horizon_of(packer)) * (double)cpus_count(&cpus);
+            price_core_s(step, policy, horizon_of(packer)) * (double)cpus_count(&cpus);
         weighed->cost_s += pages_s(packer, step, &from, &to);
     }
 }

@@ -6,12 +6,9 @@
 
 #include "packer/base/clock.h"
 
-double price_core_s(const struct packer *packer, const struct step *step, enum wire_policy policy,
-                    double horizon_s)
+double price_core_s(const struct step *step, enum wire_policy policy, double horizon_s)
 {
-    double doubt = PRICE_DOUBT * null_test_doubt(&packer->steps->null_test);
-
     if (policy != WIRE_POLICY_CONTEND)
         return PRICE_COLD_S;
-    return PRICE_COLD_S + doubt * horizon_s * exp2(step_moved_lately(step, clock_s()));
+    return PRICE_COLD_S + PRICE_DOUBT * horizon_s * exp2(step_moved_lately(step, clock_s()));
 }

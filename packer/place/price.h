@@ -3,7 +3,6 @@
 #ifndef BERTH_PLACE_PRICE_H
 #define BERTH_PLACE_PRICE_H
 
-#include "packer/steps/packer.h"
 #include "packer/steps/registry.h"
 
 /* What a move of a core costs at least, core-seconds: its caches are cold. */
@@ -15,11 +14,8 @@
 #define PRICE_DOUBT 0.01
 
 /* Returns what the move of one of the step's cores costs whatever its memory costs, core-seconds,
- * by that policy. The doubt is several times as large until the changes on this machine have shown
- * that programs disturb each other at all (models/slowdown/null_test.h). It doubles with each move
- * of late: what was expected of that one was not all that there is to gain, or has not come true.
- */
-double price_core_s(const struct packer *packer, const struct step *step, enum wire_policy policy,
-                    double horizon_s);
+ * by that policy. The doubt doubles with each move of late: what was expected of that one was not
+ * all that there is to gain, or has not come true. */
+double price_core_s(const struct step *step, enum wire_policy policy, double horizon_s);
 
 #endif

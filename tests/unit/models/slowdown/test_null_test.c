@@ -109,20 +109,6 @@ static void test_changes(void **state)
     assert_true(null_test_factor(&test) > 0.99);
 }
 
-/* What is predicted is doubted until it has been seen to come true, and more where it does not. */
-static void test_doubt(void **state)
-{
-    struct null_test test = {0};
-    double at_first = null_test_doubt(&test);
-
-    (void)state;
-    assert_true(at_first > 2 && at_first < NULL_TEST_DOUBT);
-    see(&test, 50, 1, 0.05);
-    assert_true(null_test_doubt(&test) < 1.01);
-    see(&test, 100, 0, 0.05);
-    assert_true(null_test_doubt(&test) == NULL_TEST_DOUBT);
-}
-
 static void test_no_figures(void **state)
 {
     struct null_test test = {0};
@@ -140,13 +126,9 @@ static void test_no_figures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_seen),
-        cmocka_unit_test(test_comes_true),
-        cmocka_unit_test(test_nothing_comes_true),
-        cmocka_unit_test(test_nothing_predicted),
-        cmocka_unit_test(test_exception),
-        cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_nothing_seen),       cmocka_unit_test(test_comes_true),
+        cmocka_unit_test(test_nothing_comes_true), cmocka_unit_test(test_nothing_predicted),
+        cmocka_unit_test(test_exception),          cmocka_unit_test(test_changes),
         cmocka_unit_test(test_no_figures),
     };
 
