@@ -103,7 +103,7 @@ static void test_step(void **state)
     object = render_step(&f->packer, step);
     assert_keys(object, "id job step state verified uid command tasks class miss_pmi policy "
                         "predicted_slowdown rung confidence home cpus llc mems "
-                        "elapsed_s user_s system_s cpu_wait_s energy_j ipc clock_ghz bytes_s "
+                        "elapsed_s user_s system_s cpu_wait_s trial energy_j ipc clock_ghz bytes_s "
                         "slowdown");
     assert_field(object, "id", "\"1.0\"");
     assert_field(object, "state", "\"placed\"");
