@@ -324,9 +324,10 @@ static void test_identified(void **state)
 static void drop_fourth(const struct ledger_box *box)
 {
     static const char *const column[] = {
-        "start_ms",    "end_ms",        "proposed", "slowdown_proposed", "knowledge", "reason",
-        "uj_idle",     "idle_energy",   "inside",   "inside_changes",    "inside_s",  "throttled",
-        "throttled_s", "idle_thread_s", "left_for",
+        "start_ms",    "end_ms",         "proposed", "slowdown_proposed",
+        "knowledge",   "reason",         "uj_idle",  "idle_energy",
+        "inside",      "inside_changes", "inside_s", "throttled",
+        "throttled_s", "idle_thread_s",  "left_for", "trial",
 #define FACT_ADDED(ID, member, type, version) #member,
 #include "packer/fact/facts.def"
     };
@@ -441,6 +442,8 @@ static void test_left_for(void **state)
     }
     run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN left_for");
     run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN idle_core_s");
+    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN core_speed");
+    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN trial");
     run_sql(box->conf.ledger, "DELETE FROM ledger_schema WHERE version > 7");
     ledger = open_ledger(box);
     add_place(ledger, 6, "left", "0-1");
