@@ -250,11 +250,11 @@ ledger_of hurts 100 0.06 0.16 0.02
 ledger_of null 400 0.1 0.1 0.05
 ledger_of few 3 0.3 0.1 0.2
 ledger_of one 1 0.3 0.1 0
-verdict helps 'berth helps: the same programs took 15.4% less time (13.8% to 16.9%) where berth put them than where Slurm did, measured on 50 and 50 steps of 1 program.'
-verdict hurts 'berth HURTS: the same programs took 9.4% more time (8.9% to 10.0%) where berth put them than where Slurm did, measured on 100 and 100 steps of 1 program.'
-verdict null 'No gain here: the same programs took 0.0% less time (0.6% more to 0.6% less) where berth put them than where Slurm did, measured on 400 and 400 steps of 1 program.'
+verdict helps 'berth helps: the same programs took 15.4% less time (14.0% to 16.8%) where berth put them than where Slurm did, measured on 50 and 50 jobs of 1 program.'
+verdict hurts 'berth HURTS: the same programs took 9.4% more time (8.9% to 10.0%) where berth put them than where Slurm did, measured on 100 and 100 jobs of 1 program.'
+verdict null 'No gain here: the same programs took 0.0% less time (0.6% more to 0.6% less) where berth put them than where Slurm did, measured on 400 and 400 jobs of 1 program.'
 verdict few 'Cannot be told yet: about '
-verdict one 'Cannot be told yet: no program was measured twice both where Slurm put it and where berth did; at least 2 more steps of one, 1 where Slurm puts it and 1 where berth does; only predicted: '
+verdict one 'Cannot be told yet: no program was measured twice both where Slurm put it and where berth did; at least 2 more jobs of one, 1 where Slurm puts it and 1 where berth does; only predicted: '
 run '' report --ledger "sqlite:$dir/hurts.db" -S 2026-11-01 -E 2026-12-01 $a --benefit
 grep -q '^Programs that gained, measured: none' "$dir/out" || bad 'report --benefit, hurts' 'no winner' "$(cat "$dir/out")"
 grep -q 'class="verdict hurts"' "$dir/hurts.html" || bad 'report --html, hurts' 'in red' "$(grep verdict "$dir/hurts.html")"

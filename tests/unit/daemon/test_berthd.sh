@@ -36,7 +36,7 @@ conf "$kept" "sweep = 5s"
 expect 0 "berthd: $dir/berth.conf: well" --check -c "$dir/berth.conf"
 [ -z "$(ls -A "$dir/state")" ] || { echo "not ok - --check has made something"; failures=$((failures + 1)); }
 conf "$kept" "colour = blue"
-expect 1 "$dir/berth.conf:7: " --check -c "$dir/berth.conf"
+expect 1 "$dir/berth.conf:8: " --check -c "$dir/berth.conf"
 conf "$kept" "topology = nowhere:2"
 expect 1 "berthd: check: " --check -c "$dir/berth.conf"
 conf "$kept"
