@@ -15,8 +15,7 @@ static const char about[] =
     "What it brings to choose a job's node, beside what berth brings inside a node.\n\n"
     "The jobs of LOG (Standard Workload Format) run on a simulated cluster; each has a program of\n"
     "FILE (as `day --help` has it) by lot, and they slow each other down where they share caches.\n"
-    "Jobs of whole nodes are there for the queue, and suffer nothing. A row is a way to choose "
-    "the\n"
+    "Jobs of whole nodes are there for the queue, and suffer nothing. A row is a way to choose a\n"
     "node (cluster_sim.h) with something inside the node (cluster_node.h): nothing; berth, for\n"
     "which contend with noisy counters stands in (--sample shows how far the real berthd agrees);\n"
     "the best by the truth. Figures are means over seeds, +- their standard deviation:\n"
@@ -135,9 +134,7 @@ static void set_idle(struct cluster_options *options, char *value)
 
 static void set_machine(struct cluster_options *options, char *value)
 {
-    options->machine = day_machine_of(value);
-    if (!options->machine)
-        day_words_wrong(value);
+    options->machine = day_words_machine(value);
 }
 
 static void set_topology(struct cluster_options *options, char *value)
@@ -147,9 +144,7 @@ static void set_topology(struct cluster_options *options, char *value)
 
 static void set_socket(struct cluster_options *options, char *value)
 {
-    if (strcmp(value, "package") != 0 && strcmp(value, "l3") != 0)
-        day_words_wrong(value);
-    options->socket = strcmp(value, "l3") == 0 ? DAY_SOCKET_L3 : DAY_SOCKET_PACKAGE;
+    options->socket = day_words_socket(value);
 }
 
 static void set_set(struct cluster_options *options, char *value)
@@ -202,59 +197,54 @@ static void set_json(struct cluster_options *options, char *value)
 static void help(struct cluster_options *options, char *value);
 
 static const struct row {
-    const char *name, *arg; /* NULL: it has none */
-    const char *what;
+    struct day_word word;
     void (*set)(struct cluster_options *options, char *value);
 } rows[] = {
-    {"log", "LOG", "the jobs; packed by gzip or not", set_log},
-    {"nodes", "N", "nodes (50)", set_nodes},
-    {"load", "L", "part of the cores in use if nobody disturbed anybody (0.85)", set_load},
-    {"days", "D", "of arrivals (0: as long as the log); the first and last fifth do not count",
+    {{"log", "LOG", "the jobs; packed by gzip or not"}, set_log},
+    {{"nodes", "N", "nodes (50)"}, set_nodes},
+    {{"load", "L", "part of the cores in use if nobody disturbed anybody (0.85)"}, set_load},
+    {{"days", "D", "of arrivals (0: as long as the log); the first and last fifth do not count"},
      set_days},
-    {"seed", "S", "other programs, copies and lots (1)", set_seed},
-    {"seeds", "N", "so many seeds, from that one on (1)", set_seeds},
-    {"noise", "JOB,PHASE,WINDOW", "how uneven counters are, as day has it (0,0,0)", set_noise},
-    {"programs", "user|job", "who draws a program: a user for all of his jobs, or each job (user)",
+    {{"seed", "S", "other programs, copies and lots (1)"}, set_seed},
+    {{"seeds", "N", "so many seeds, from that one on (1)"}, set_seeds},
+    {{"noise", "JOB,PHASE,WINDOW", "how uneven counters are, as day has it (0,0,0)"}, set_noise},
+    {{"programs", "user|job",
+      "who draws a program: a user for all of his jobs, or each job (user)"},
      set_programs},
-    {"choices", "LIST", "ways to choose a node; the first is what all are compared with (all)",
+    {{"choices", "LIST", "ways to choose a node; the first is what all are compared with (all)"},
      set_choices},
-    {"inside", "LIST", "of nothing, berth, best (nothing,berth)", set_inside},
-    {"look", "N", "nodes that complement and knows look at for a job, by lot (128)", set_look},
-    {"queue", "easy|fcfs", "with backfill, or without (easy)", set_queue},
-    {"learned", "PART", "of what the stand-in for berth predicts that is the truth (0.5)",
+    {{"inside", "LIST", "of nothing, berth, best (nothing,berth)"}, set_inside},
+    {{"look", "N", "nodes that complement and knows look at for a job, by lot (128)"}, set_look},
+    {{"queue", "easy|fcfs", "with backfill, or without (easy)"}, set_queue},
+    {{"learned", "PART", "of what the stand-in for berth predicts that is the truth (0.5)"},
      set_learned},
-    {"idle", "on|off", "inside a node, cores that Slurm has given nobody are places (on)",
+    {{"idle", "on|off", "inside a node, cores that Slurm has given nobody are places (on)"},
      set_idle},
-    {"machine", "NAME", "nodes as of `day --help`, with cores for two of FILE's programs a cache",
+    {{"machine", "NAME", "nodes as of `day --help`, with cores for two of FILE's programs a cache"},
      set_machine},
-    {"topology", "SPEC", "hwloc synthetic (package:2 l3:1 core:8 pu:1)", set_topology},
-    {"socket", "WHAT", "what Slurm takes for a socket: package, or l3 (package)", set_socket},
-    {"set", "N", "of FILE, from 0 (all of them, one after the other)", set_set},
-    {"null", NULL, "nobody disturbs anybody: there is nothing to gain", set_null},
-    {"sample", "N", "play so many nodes again with the real berthd, of each seed (0)", set_sample},
-    {"sample-days", "D", "days of each (10)", set_sample_days},
-    {"window", "S", "its window, seconds (10)", set_window},
-    {"watts", "IDLE,BUSY",
-     "a core's part of its node's constant power, and what it takes more "
-     "(2.83,3.5: 102 W a package of 36 cores, measured)",
+    {{"topology", "SPEC", "hwloc synthetic (package:2 l3:1 core:8 pu:1)"}, set_topology},
+    {{"socket", "WHAT", "what Slurm takes for a socket: package, or l3 (package)"}, set_socket},
+    {{"set", "N", "of FILE, from 0 (all of them, one after the other)"}, set_set},
+    {{"null", NULL, "nobody disturbs anybody: there is nothing to gain"}, set_null},
+    {{"sample", "N", "play so many nodes again with the real berthd, of each seed (0)"},
+     set_sample},
+    {{"sample-days", "D", "days of each (10)"}, set_sample_days},
+    {{"window", "S", "its window, seconds (10)"}, set_window},
+    {{"watts", "IDLE,BUSY",
+      "a core's part of its node's constant power, and what it takes more "
+      "(2.83,3.5: 102 W a package of 36 cores, measured)"},
      set_watts},
-    {"json", NULL, "one JSON object a set", set_json},
-    {"help", NULL, "this", help},
+    {{"json", NULL, "one JSON object a set"}, set_json},
+    {{"help", NULL, "this"}, help},
 };
 
 #define ROWS (sizeof(rows) / sizeof(*rows))
-#define FIRST 256 /* of what getopt_long(3) returns for them */
 
 static void help(struct cluster_options *options, char *value)
 {
     (void)options, (void)value;
     fputs(about, stdout);
-    for (size_t i = 0; i < ROWS; i++) {
-        char left[40];
-
-        snprintf(left, sizeof(left), "--%s %s", rows[i].name, rows[i].arg ? rows[i].arg : "");
-        printf("  %-25s %s\n", left, rows[i].what);
-    }
+    day_words_list(&rows[0].word, ROWS, sizeof(*rows));
     fputs("\nWays to choose:", stdout);
     for (size_t i = 0; i < cluster_choices; i++)
         printf(" %s", cluster_choice[i].name);
@@ -264,8 +254,7 @@ static void help(struct cluster_options *options, char *value)
 
 void cluster_options_take(struct cluster_options *options, int argc, char **argv)
 {
-    struct option known[ROWS + 1] = {0};
-    int option;
+    int row;
 
     *options = (struct cluster_options){.plan = {.nodes = 50, .load = 0.85, .seed = 1, .kinds = 1},
                                         .sample = {.days = 10, .window_s = 10},
@@ -280,14 +269,8 @@ void cluster_options_take(struct cluster_options *options, int argc, char **argv
                                         .busy_w = 3.5};
     for (size_t i = 0; i < cluster_choices; i++)
         options->choice[options->choices++] = &cluster_choice[i];
-    for (size_t i = 0; i < ROWS; i++)
-        known[i] = (struct option){rows[i].name, rows[i].arg ? required_argument : no_argument,
-                                   NULL, FIRST + (int)i};
-    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        if (option < FIRST)
-            exit(2);
-        rows[option - FIRST].set(options, optarg);
-    }
+    while ((row = day_words_next(&rows[0].word, ROWS, sizeof(*rows), argc, argv)) >= 0)
+        rows[row].set(options, optarg);
     if (optind + 1 != argc)
         day_words_wrong("one FILE expected");
     if (!options->log)

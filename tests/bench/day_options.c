@@ -108,9 +108,7 @@ static void set_topology(struct day_options *options, char *value)
 
 static void set_machine(struct day_options *options, char *value)
 {
-    options->machine = day_machine_of(value);
-    if (!options->machine)
-        day_words_wrong(value);
+    options->machine = day_words_machine(value);
 }
 
 static void set_sizes(struct day_options *options, char *value)
@@ -125,9 +123,7 @@ static void set_sizes(struct day_options *options, char *value)
 
 static void set_socket(struct day_options *options, char *value)
 {
-    if (strcmp(value, "package") != 0 && strcmp(value, "l3") != 0)
-        day_words_wrong(value);
-    options->plan.socket = strcmp(value, "l3") == 0 ? DAY_SOCKET_L3 : DAY_SOCKET_PACKAGE;
+    options->plan.socket = day_words_socket(value);
 }
 
 static struct day_policy *add_policy(struct day_options *options)
@@ -223,70 +219,64 @@ static void set_json(struct day_options *options, char *value)
 static void help(struct day_options *options, char *value);
 
 static const struct row {
-    const char *name, *arg; /* NULL: it has none */
-    const char *what;
+    struct day_word word;
     void (*set)(struct day_options *options, char *value);
 } rows[] = {
-    {"load", "L", "part of the cores in use if nobody disturbed anybody (0.85)", set_load},
-    {"jobs", "N",
-     "jobs a day (1000); with the load, this says how long they are: log-normal, sigma 1",
+    {{"load", "L", "part of the cores in use if nobody disturbed anybody (0.85)"}, set_load},
+    {{"jobs", "N",
+      "jobs a day (1000); with the load, this says how long they are: log-normal, sigma 1"},
      set_jobs},
-    {"days", "D", "days, one after the other; what was learned stays (3)", set_days},
-    {"seed", "S", "other jobs (1)", set_seed},
-    {"noise", "JOB,PHASE,WINDOW",
-     "how uneven counters are: sigmas of factors a job, a phase, a window (day_noise.h; 0,0,0)",
+    {{"days", "D", "days, one after the other; what was learned stays (3)"}, set_days},
+    {{"seed", "S", "other jobs (1)"}, set_seed},
+    {{"noise", "JOB,PHASE,WINDOW",
+      "how uneven counters are: sigmas of factors a job, a phase, a window (day_noise.h; 0,0,0)"},
      set_noise},
-    {"memory-gib", "M", "a job's memory: its median, log-normal, sigma 1.2 (0: jobs have none)",
+    {{"memory-gib", "M", "a job's memory: its median, log-normal, sigma 1.2 (0: jobs have none)"},
      set_memory_gib},
-    {"idle", NULL, "cores that Slurm has given nobody are places, too", set_idle},
-    {"null", NULL, "nobody disturbs anybody: there is nothing to gain", set_null},
-    {"opted", "SHARE", "part of the jobs that opt in (1)", set_opted},
-    {"keep", "SHARE", "part of those that stay where they started, as they bind threads (0)",
+    {{"idle", NULL, "cores that Slurm has given nobody are places, too"}, set_idle},
+    {{"null", NULL, "nobody disturbs anybody: there is nothing to gain"}, set_null},
+    {{"opted", "SHARE", "part of the jobs that opt in (1)"}, set_opted},
+    {{"keep", "SHARE", "part of those that stay where they started, as they bind threads (0)"},
      set_keep},
-    {"machine", "NAME", "a machine by name: see below", set_machine},
-    {"topology", "SPEC", "hwloc synthetic; its last-level caches get the size of FILE's",
+    {{"machine", "NAME", "a machine by name: see below"}, set_machine},
+    {{"topology", "SPEC", "hwloc synthetic; its last-level caches get the size of FILE's"},
      set_topology},
-    {"sizes", "LOG",
-     "jobs have the sizes of those in LOG (Standard Workload Format), and Slurm gives cores as it "
-     "does to tasks of such; else each has the size that FILE measured",
+    {{"sizes", "LOG",
+      "jobs have the sizes of those in LOG (Standard Workload Format), and Slurm gives cores as it "
+      "does to tasks of such; else each has the size that FILE measured"},
      set_sizes},
-    {"socket", "WHAT",
-     "what Slurm takes for a socket, with sizes: package, or l3 (l3cache_as_socket) (package)",
+    {{"socket", "WHAT",
+      "what Slurm takes for a socket, with sizes: package, or l3 (l3cache_as_socket) (package)"},
      set_socket},
-    {"policies", "LIST",
-     "of berth.conf's policy (berthd's default); all; \"contend+learn=off\": with that line",
+    {{"policies", "LIST",
+      "of berth.conf's policy (berthd's default); all; \"contend+learn=off\": with that line"},
      set_policies},
-    {"policy", "P", "the same", set_policies},
-    {"free", "on|off", "what costs nothing, too: by lot, miss rate, the emptiest cache (off)",
+    {{"policy", "P", "the same"}, set_policies},
+    {{"free", "on|off", "what costs nothing, too: by lot, miss rate, the emptiest cache (off)"},
      set_free},
-    {"set", "N", "of FILE, from 0 (all of them, one after the other)", set_set},
-    {"sdp", "on|off", "berthd's store has FILE's stack-distance profiles (on)", set_sdp},
-    {"timed", "on|off", "with the speed alone, as berthctl profile stores it (off)", set_timed},
-    {"memory", "on|off", "there is a machine profile with the memory's bandwidth (off)",
+    {{"set", "N", "of FILE, from 0 (all of them, one after the other)"}, set_set},
+    {{"sdp", "on|off", "berthd's store has FILE's stack-distance profiles (on)"}, set_sdp},
+    {{"timed", "on|off", "with the speed alone, as berthctl profile stores it (off)"}, set_timed},
+    {{"memory", "on|off", "there is a machine profile with the memory's bandwidth (off)"},
      set_memory},
-    {"window", "S", "berth.conf's window, seconds (10)", set_window},
-    {"conf", "LINE", "a further line of berth.conf; may be repeated", set_conf},
-    {"build", "FOLDER", "the berthd of that build folder, which may be of another tree", set_build},
-    {"store", "FILE",
-     "keep what berthd has learned there (of the last set and policy), for berthctl pairs",
+    {{"window", "S", "berth.conf's window, seconds (10)"}, set_window},
+    {{"conf", "LINE", "a further line of berth.conf; may be repeated"}, set_conf},
+    {{"build", "FOLDER", "the berthd of that build folder, which may be of another tree"},
+     set_build},
+    {{"store", "FILE",
+      "keep what berthd has learned there (of the last set and policy), for berthctl pairs"},
      set_store},
-    {"json", NULL, "one JSON object a set", set_json},
-    {"help", NULL, "this", help},
+    {{"json", NULL, "one JSON object a set"}, set_json},
+    {{"help", NULL, "this"}, help},
 };
 
 #define ROWS (sizeof(rows) / sizeof(*rows))
-#define FIRST 256 /* of what getopt_long(3) returns for them */
 
 static void help(struct day_options *options, char *value)
 {
     (void)options, (void)value;
     fputs(about, stdout);
-    for (size_t i = 0; i < ROWS; i++) {
-        char left[40];
-
-        snprintf(left, sizeof(left), "--%s %s", rows[i].name, rows[i].arg ? rows[i].arg : "");
-        printf("  %-25s %s\n", left, rows[i].what);
-    }
+    day_words_list(&rows[0].word, ROWS, sizeof(*rows));
     puts("\nMachines; each cache has C cores for two of FILE's programs:");
     for (size_t i = 0; i < day_machines; i++)
         printf("  %-8s %s\n", day_machine[i].name, day_machine[i].what);
@@ -295,20 +285,13 @@ static void help(struct day_options *options, char *value)
 
 void day_options_take(struct day_options *options, int argc, char **argv)
 {
-    struct option known[ROWS + 1] = {0};
-    int option;
+    int row;
 
     *options = (struct day_options){.plan = {.load = 0.85, .jobs = 1000, .days = 3, .seed = 1},
                                     .study = {.sdp = true, .window_s = 10},
                                     .set = -1};
-    for (size_t i = 0; i < ROWS; i++)
-        known[i] = (struct option){rows[i].name, rows[i].arg ? required_argument : no_argument,
-                                   NULL, FIRST + (int)i};
-    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        if (option < FIRST)
-            exit(2);
-        rows[option - FIRST].set(options, optarg);
-    }
+    while ((row = day_words_next(&rows[0].word, ROWS, sizeof(*rows), argc, argv)) >= 0)
+        rows[row].set(options, optarg);
     if (optind + 1 != argc)
         day_words_wrong("one FILE expected");
     options->file = argv[optind];
