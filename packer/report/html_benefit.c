@@ -113,8 +113,8 @@ static void put_compared(struct report_html *page, const char *title,
     }
     fputs("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr><th scope=\"col\">Program</th>"
           "<th scope=\"col\" class=\"n\">Cores</th><th scope=\"col\" class=\"n\">Slurm</th>"
-          "<th scope=\"col\" class=\"n\">steps</th><th scope=\"col\" class=\"n\">berth</th>"
-          "<th scope=\"col\" class=\"n\">steps</th><th scope=\"col\" class=\"n\">Core-hours</th>"
+          "<th scope=\"col\" class=\"n\">jobs</th><th scope=\"col\" class=\"n\">berth</th>"
+          "<th scope=\"col\" class=\"n\">jobs</th><th scope=\"col\" class=\"n\">Core-hours</th>"
           "</tr></thead>\n<tbody>\n",
           out);
     for (size_t i = 0; i < n; i++) {
@@ -141,12 +141,15 @@ static void put_measured(struct report_html *page)
     if (pairs->programs == 0)
         return;
     benefit_hours(fabs(pairs->core_s), false, hours);
-    fprintf(page->out,
-            "<p>%zu programs ran both ways, beside other neighbours: measured, they were "
-            "%.1f\xc2\xa0%% slower than alone as Slurm put them (%zu steps), and %.1f\xc2\xa0%% as "
-            "berth did (%zu). Core-hours %s: <b>%s</b>.</p>\n",
-            pairs->programs, pairs->slurm.mean * 100, pairs->slurm.n, pairs->berth.mean * 100,
-            pairs->berth.n, pairs->core_s < 0 ? "lost" : "saved", hours);
+    fprintf(page->out, "<p>%zu programs ran both ways, beside other neighbours", pairs->programs);
+    if (!isnan(pairs->slurm.mean)) /* of each program only its speed is known, else */
+        fprintf(
+            page->out,
+            ": measured, they were %.1f\xc2\xa0%% slower than alone as Slurm put them (%zu jobs), "
+            "and %.1f\xc2\xa0%% as berth did (%zu)",
+            pairs->slurm.mean * 100, pairs->slurm.n, pairs->berth.mean * 100, pairs->berth.n);
+    fprintf(page->out, ". Core-hours %s: <b>%s</b>.</p>\n", pairs->core_s < 0 ? "lost" : "saved",
+            hours);
     put_compared(page, "Programs that gained, measured", result->gain, result->gained,
                  result->all_gained);
     put_compared(page, "Programs that lost, measured", result->loss, result->lost,

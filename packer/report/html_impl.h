@@ -56,8 +56,7 @@ struct report_html {
     struct report_row grand;
     struct report_row *user; /* [users] by energy, the greatest first */
     size_t users;
-    struct report_row
-        *job; /* [kept] the PAGE_ROWS that used most energy, of `jobs`, in that order */
+    struct report_row *job; /* [kept] the PAGE_ROWS of `jobs` that used most energy, as above */
     size_t kept, jobs, job_room;
     struct report_row *step; /* [steps] of a node each; none, where there are too many */
     size_t steps, step_room;
