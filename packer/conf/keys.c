@@ -252,12 +252,10 @@ const struct conf_key conf_key[] = {
      "berth(7)."},
     {"control", LIVE, "5", NUMBER("percent of the jobs", 0, 100), FIELD(control),
      "Of the jobs that berth would place and whose users have not asked for berth, since the "
-     "site's "
-     "default places them, so many are only observed, by lot: berthctl report --benefit then "
-     "measures what the others gain. Where the default places nobody there are none. Who asks for "
-     "berth is always placed. 0: all are placed, and nobody can tell any more what that brings. "
-     "See "
-     "berth(7), THE TRIAL."},
+     "site's default places them, so many are only observed, by lot: berthctl report --benefit "
+     "then measures what the others gain. Where the default places nobody there are none. Who asks "
+     "for berth is always placed. 0: all are placed, and nobody can tell any more what that "
+     "brings. See berth(7), THE TRIAL."},
     {"control_key", START, "", TEXT, FIELD(control_key),
      "A file with 32 hexadecimal digits, root's and of mode 0600, by which lots are drawn for "
      "control: the same file on all nodes has steps of several nodes take part. Empty: a key of "

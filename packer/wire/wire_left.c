@@ -33,15 +33,15 @@ enum wire_left wire_left_of(const char *name)
 
 bool wire_left_is_pinned(enum wire_left left)
 {
-    switch (left) {
-#define LEFT(ID, name, pinned, sentence, remedy)                                                   \
-    case WIRE_LEFT_##ID:                                                                           \
-        return pinned;
+    static const bool TABLE(is_pinned, WIRE_LEFTS) = {
+        ROW(WIRE_NOT_LEFT) = false,
+#define LEFT(ID, name, pinned, sentence, remedy) ROW(WIRE_LEFT_##ID) = pinned,
 #include "packer/wire/wire_left.def"
 #undef LEFT
-    default:
-        return false;
-    }
+    };
+    TABLE_COMPLETE(is_pinned);
+
+    return is_pinned[left];
 }
 
 const char *wire_left_text(enum wire_left left, const char *by, char *text, size_t size)
