@@ -91,7 +91,7 @@ bool enforce_step_known(struct wire_step_id id, const struct wire_step_id *known
 int enforce_each_dir(struct enforce *enforce, const char *dir, const char *prefix,
                      int (*visit)(struct enforce *enforce, const char *path, void *arg), void *arg)
 {
-    char **name = rootfs_list(enforce->root, dir), path[CGROUP_DIR_MAX];
+    char **name = rootfs_list_folders(enforce->root, dir), path[CGROUP_DIR_MAX];
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && name && name[i]; i++)

@@ -203,7 +203,14 @@ static int add_name(char ***names, size_t *room, size_t n, const char *name)
     return (*names)[n] ? 0 : -1;
 }
 
-char **rootfs_list(const struct rootfs *root, const char *path)
+/* Is that a folder, or a link, which may lead to one; or does the file system not say what it is?
+ */
+static bool may_be_folder(const struct dirent *entry)
+{
+    return entry->d_type == DT_DIR || entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN;
+}
+
+static char **list_names(const struct rootfs *root, const char *path, bool folders)
 {
     int fd = rootfs_openat(root, path, O_RDONLY | O_DIRECTORY);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -214,7 +221,7 @@ char **rootfs_list(const struct rootfs *root, const char *path)
     if (!dir)
         file_close(fd);
     while (names && (entry = readdir(dir))) {
-        if (entry->d_name[0] == '.')
+        if (entry->d_name[0] == '.' || (folders && !may_be_folder(entry)))
             continue;
         if (add_name(&names, &room, n++, entry->d_name) < 0) {
             rootfs_list_free(names);
@@ -224,6 +231,16 @@ char **rootfs_list(const struct rootfs *root, const char *path)
     if (dir)
         closedir(dir);
     return names;
+}
+
+char **rootfs_list(const struct rootfs *root, const char *path)
+{
+    return list_names(root, path, false);
+}
+
+char **rootfs_list_folders(const struct rootfs *root, const char *path)
+{
+    return list_names(root, path, true);
 }
 
 void rootfs_list_free(char **names)

@@ -57,6 +57,10 @@ int rootfs_rmdir(const struct rootfs *root, const char *path, struct berth_error
 /* Returns the names in a folder but those with a leading dot, in no order, ended by NULL; free with
  * rootfs_list_free. NULL with errno. */
 char **rootfs_list(const struct rootfs *root, const char *path);
+
+/* Does the same for folders alone, where the file system says what a name is: else all names, and
+ * links. */
+char **rootfs_list_folders(const struct rootfs *root, const char *path);
 void rootfs_list_free(char **names); /* NULL is fine */
 
 #endif

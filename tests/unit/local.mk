@@ -465,7 +465,7 @@ tests_unit_observe_test_window_LDFLAGS = -Wl,--wrap=counters_attach,--wrap=clock
 tests_unit_cli_test_explain_LDFLAGS = -Wl,--wrap=ctl_ask,--wrap=open_memstream
 tests_unit_ledger_test_ledger_LDFLAGS = -Wl,--wrap=spool_append
 tests_unit_counters_test_perf_events_LDADD = $(LDADD) $(PFM_LIBS)
-tests_unit_enforce_test_cgroup1_LDFLAGS = -Wl,--wrap=rootfs_read -Wl,--wrap=rootfs_list -Wl,--wrap=rootfs_openat \
+tests_unit_enforce_test_cgroup1_LDFLAGS = -Wl,--wrap=rootfs_read -Wl,--wrap=rootfs_list -Wl,--wrap=rootfs_list_folders -Wl,--wrap=rootfs_openat \
 	-Wl,--wrap=process_look
 tests_unit_enact_test_ports_LDFLAGS = -Wl,--wrap=clock_s
 tests_unit_enact_test_replace_LDFLAGS = -Wl,--wrap=place_decide,--wrap=clock_s

@@ -683,6 +683,14 @@ char **__wrap_rootfs_list(const struct rootfs *root, const char *path)
     return __real_rootfs_list(root, path);
 }
 
+char **__real_rootfs_list_folders(const struct rootfs *root, const char *path);
+char **__wrap_rootfs_list_folders(const struct rootfs *root, const char *path);
+char **__wrap_rootfs_list_folders(const struct rootfs *root, const char *path)
+{
+    opened++;
+    return __real_rootfs_list_folders(root, path);
+}
+
 int __real_rootfs_openat(const struct rootfs *root, const char *path, int flags);
 int __wrap_rootfs_openat(const struct rootfs *root, const char *path, int flags);
 int __wrap_rootfs_openat(const struct rootfs *root, const char *path, int flags)

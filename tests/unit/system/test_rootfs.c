@@ -236,6 +236,13 @@ static void test_list(void **state)
     assert_int_equal(n, 2);
     rootfs_list_free(names);
 
+    assert_int_equal(rootfs_mkdir(&box->root, "sub/folder", NULL), 0);
+    names = rootfs_list_folders(&box->root, "/sub");
+    assert_non_null(names);
+    assert_string_equal(names[0], "folder");
+    assert_null(names[1]);
+    rootfs_list_free(names);
+
     errno = 0;
     assert_null(rootfs_list(&box->root, "none"));
     assert_int_equal(errno, ENOENT);
