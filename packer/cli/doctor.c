@@ -10,7 +10,6 @@
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
 #include "packer/cli/doctor.h"
-#include "packer/cli/silence.h"
 #include "packer/cli/verbs.h"
 #include "packer/enforce/enforce.h"
 #include "packer/ledger/ledger.h"
@@ -91,24 +90,30 @@ static int count_profile(const struct profile *profile, void *arg)
     return 0;
 }
 
+/* Says how many profiles there are. A user who may not read them is told nothing of what berthd,
+ * which may, knows by them. */
 static void check_profiles(struct doctor *doctor)
 {
+    static const char without[] = "every program is placed as neutral";
     const char *path = doctor->conf.profile_db;
+    bool theirs = access(path, F_OK) == 0 && access(path, R_OK) < 0;
     struct profiles *store;
     struct berth_error err;
     size_t n = 0;
 
+    if (theirs) {
+        doctor_add(doctor, "profiles", DOCTOR_OK, "", "%.200s, which this user may not read", path);
+        return;
+    }
     if (profiles_open(&store, path, false, &err) < 0) {
-        doctor_add(doctor, "profiles", DOCTOR_ABSENT, "every program is placed as neutral",
-                   "%.300s", err.text);
+        doctor_add(doctor, "profiles", DOCTOR_ABSENT, without, "%.300s", err.text);
         return;
     }
     if (profiles_each(store, NULL, count_profile, &n, &err) < 0)
-        doctor_add(doctor, "profiles", DOCTOR_ABSENT, "every program is placed as neutral",
-                   "%.300s", err.text);
+        doctor_add(doctor, "profiles", DOCTOR_ABSENT, without, "%.300s", err.text);
     else
-        doctor_add(doctor, "profiles", n ? DOCTOR_OK : DOCTOR_WARN,
-                   "every program is placed as neutral", "%zu profiles in %.200s", n, path);
+        doctor_add(doctor, "profiles", n ? DOCTOR_OK : DOCTOR_WARN, without,
+                   "%zu profiles in %.200s", n, path);
     profiles_close(store);
 }
 
@@ -149,103 +154,6 @@ static void check_ledger(struct doctor *doctor)
                    "records of steps wait in the queue until it can be written; it is made when "
                    "the first step has ended",
                    "%.220s%s", err.text, waiting);
-}
-
-/* Adds ": CAP_BPF, CAP_PERFMON missing" to what was found, where that does not say so. */
-static void append_missing(struct doctor_row *row, struct json_object *feature)
-{
-    size_t used = strlen(row->found);
-    struct json_object *list;
-
-    if (!json_object_object_get_ex(feature, "missing", &list) ||
-        !json_object_is_type(list, json_type_array) || strstr(row->found, "CAP_"))
-        return;
-    for (size_t i = 0; i < json_object_array_length(list) && used < sizeof(row->found); i++)
-        used += (size_t)snprintf(
-            row->found + used, sizeof(row->found) - used, "%s%s",
-            i ? ", " : ": missing: ", json_object_get_string(json_object_array_get_idx(list, i)));
-}
-
-/* Adds "berthd: taskstats" and the like: what the running daemon found, by its own rights. */
-static void add_feature(struct doctor *doctor, struct json_object *feature)
-{
-    const char *state = ctl_text(feature, "state");
-    bool denied = strcmp(state, "not allowed") == 0;
-    char row[sizeof(doctor->row[0].name)];
-
-    snprintf(row, sizeof(row), "berthd: %s", ctl_text(feature, "name"));
-    doctor_add(doctor, row,
-               denied                      ? DOCTOR_WARN
-               : strcmp(state, "on") == 0  ? DOCTOR_OK
-               : strcmp(state, "off") == 0 ? DOCTOR_OFF
-                                           : DOCTOR_ABSENT,
-               denied ? "the running berthd is not allowed to: berthd(8), PRIVILEGES"
-               : strcmp(state, "off") == 0 ? "as berth.conf, or how berthd was started, says"
-                                           : "the running berthd does without",
-               "%.300s", ctl_text(feature, "say"));
-    if (denied)
-        append_missing(&doctor->row[doctor->n - 1], feature);
-}
-
-static void add_features(struct doctor *doctor, struct json_object *node)
-{
-    struct json_object *list;
-
-    if (!json_object_object_get_ex(node, "features", &list) ||
-        !json_object_is_type(list, json_type_array))
-        return; /* an older berthd */
-    doctor->told = json_object_array_length(list) > 0;
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
-        add_feature(doctor, json_object_array_get_idx(list, i));
-        if (strcmp(doctor->row[doctor->n - 1].name, "berthd: placement") == 0)
-            doctor_essential(doctor);
-    }
-}
-
-/* Tells of steps that berthd could not place, one after the other. */
-static void check_refused(struct doctor *doctor, struct json_object *node)
-{
-    double n = ctl_number(node, "refused_in_a_row");
-    const char *why = ctl_text(node, "refused_why");
-
-    if (n > 0)
-        doctor_add(doctor, "berthd: steps", DOCTOR_WARN, "steps run where Slurm puts them",
-                   "the last %.0f could not be placed: %.250s", n,
-                   why[0] ? why : "berthd's log says why");
-}
-
-/* Tells what berthd does by itself, and warns where a wide step would notice. */
-static void check_silence(struct doctor *doctor, struct json_object *node)
-{
-    char text[256];
-    double longer = silence_say(node, text, sizeof(text));
-
-    if (text[0])
-        doctor_add(doctor, "berthd: silence", longer > SILENCE_MOST ? DOCTOR_WARN : DOCTOR_OK,
-                   "a step that waits for the slowest of its nodes takes longer: berth(7), SILENCE",
-                   "%s", text);
-}
-
-static void check_berthd(struct doctor *doctor)
-{
-    struct wire_request request = {.op = WIRE_OP_STATUS};
-    const char *socket = doctor->socket ? doctor->socket : doctor->conf.socket;
-    struct json_object *answer, *node;
-    struct berth_error err;
-
-    answer = ctl_ask(socket, &request, &err);
-    if (!answer) {
-        doctor_add(doctor, "berthd", DOCTOR_WARN, "steps start where Slurm puts them", "%.300s",
-                   err.text);
-        return;
-    }
-    node = ctl_object(answer, "node");
-    doctor_add(doctor, "berthd", DOCTOR_OK, "", "%s at %s: %s, %.0f steps", ctl_text(node, "berth"),
-               socket, ctl_text(node, "enforcement"), ctl_number(node, "steps"));
-    check_refused(doctor, node);
-    check_silence(doctor, node);
-    add_features(doctor, node);
-    json_object_put(answer);
 }
 
 /* ---- the list ---- */
@@ -294,16 +202,19 @@ static int print_json(const struct doctor *doctor)
     return ctl_print_json(object) != 0 || !works;
 }
 
+#define FOUND_AT 34 /* the column where what was found begins */
+
+/* Prints a row, wrapped to the terminal: what stands at its end is what to do. */
 static void print_row(const struct doctor_row *row, size_t columns)
 {
-    char line[1024];
+    char title[FOUND_AT], so[512];
 
-    snprintf(line, sizeof(line), "%-24s  %-6s  %s", row->name, state_name[row->state], row->found);
-    ctl_put_line(stdout, line, columns);
+    snprintf(title, sizeof(title), "%-24s  %-6s", row->name, state_name[row->state]);
+    ctl_put_paragraph(stdout, title, FOUND_AT, row->found, columns);
     if (row->state == DOCTOR_OK || row->state == DOCTOR_OFF)
         return;
-    snprintf(line, sizeof(line), "%34s  so: %s", "", row->without);
-    ctl_put_line(stdout, line, columns);
+    snprintf(so, sizeof(so), "so: %s", row->without);
+    ctl_put_paragraph(stdout, "", FOUND_AT + 2, so, columns);
 }
 
 /* What a row means for berth. */
@@ -384,7 +295,7 @@ static int examine(struct doctor *doctor, const char *conf, bool json)
     check_valgrind(doctor);
     check_profiles(doctor);
     check_ledger(doctor);
-    check_berthd(doctor);
+    doctor_berthd(doctor);
     rootfs_close(&doctor->root);
     return json ? print_json(doctor) : print_rows(doctor);
 }

@@ -56,6 +56,8 @@ void doctor_slurm(
 void doctor_hardware(
     struct doctor *doctor); /* kernel, cgroups, counters, meters (doctor_hardware.c) */
 
+void doctor_berthd(struct doctor *doctor); /* the running berthd (doctor_berthd.c) */
+
 void doctor_movers(struct doctor *doctor); /* who else moves things (doctor_movers.c) */
 
 #endif

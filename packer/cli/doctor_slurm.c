@@ -122,6 +122,7 @@ static void compare_series(struct doctor *doctor, const char *plugstack, const c
     else
         doctor_add(doctor, "plugin", DOCTOR_OK, "", "%.140s loads %.120s, for Slurm %u.%02u",
                    plugstack, path, series / 100, series % 100);
+    doctor_essential(doctor);
 }
 
 /* Returns when a process began, in seconds since 1970. */
@@ -179,6 +180,7 @@ static void check_plugin(struct doctor *doctor, const char *conf)
         doctor_add(doctor, "plugin", DOCTOR_WARN,
                    "srun and sbatch know no --contention-aware: see spank_berth(8)",
                    "%.200s does not load spank_berth", plugstack);
+        doctor_essential(doctor);
         return;
     }
     complete_path(conf, line.path);

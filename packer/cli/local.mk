@@ -84,6 +84,7 @@ libctl_la_SOURCES += \
 libctl_la_SOURCES += \
 	packer/cli/blackboard.c \
 	packer/cli/doctor.c packer/cli/doctor.h \
+	packer/cli/doctor_berthd.c \
 	packer/cli/doctor_daemons.c \
 	packer/cli/doctor_hardware.c \
 	packer/cli/doctor_movers.c \
@@ -97,6 +98,7 @@ libctl_la_SOURCES += \
 	packer/cli/job.c \
 	packer/cli/job_raw.c packer/cli/job_raw.h \
 	packer/cli/job_sum.c packer/cli/job_sum.h \
+	packer/cli/outage.c packer/cli/outage.h \
 	packer/cli/record.c \
 	packer/cli/record_file.c packer/cli/record_file.h \
 	packer/cli/record_lines.c packer/cli/record_lines.h \

@@ -13,6 +13,7 @@
 #include "packer/cli/common/drawing.h"
 #include "packer/cli/common/options.h"
 #include "packer/cli/find.h"
+#include "packer/cli/outage.h"
 #include "packer/cli/silence.h"
 #include "packer/cli/steps_table.h"
 #include "packer/cli/verbs.h"
@@ -42,7 +43,8 @@ static const struct ctl_options options = {
     .verb = "status",
     .synopsis = "[--json | --svg FILE] [--benefit] [-w NODE] [--config FILE] [--here] [--wait S] "
                 "[--socket PATH]",
-    .about = "The node, who stands on which last-level cache, and a line for each step.",
+    .about = "The node, who stands on which last-level cache, and a line for each step.\n"
+             "Exit status 1: no berthd answers, or it places no new step, which is said first.",
     .more = "A slowdown with a ~ is predicted, one without it measured. NO_COLOR=1: no colour.",
     CTL_OPTIONS(option_rows),
 };
@@ -243,6 +245,26 @@ static void put_refused(struct screen *screen, struct json_object *node)
     screen_wrap(screen, SCREEN_WARN, INDENT, line);
 }
 
+/* Puts how many launches went on without berth. */
+static void put_missed(struct screen *screen, struct json_object *node)
+{
+    char line[256];
+
+    if (outage_missed(node, line, sizeof(line)))
+        screen_wrap(screen, SCREEN_WARN, INDENT, line);
+}
+
+/* Puts that the node places no new step, and what to do. */
+static void put_outage(struct screen *screen, struct json_object *node)
+{
+    char why[256], line[512];
+
+    if (!outage_say(node, why, sizeof(why)))
+        return;
+    snprintf(line, sizeof(line), "NOT PLACING: %s", why);
+    screen_wrap(screen, SCREEN_BAD, INDENT, line);
+}
+
 /* Puts what berthd does by itself. */
 static void put_silence(struct screen *screen, struct json_object *node)
 {
@@ -312,6 +334,7 @@ static void put_node(struct screen *screen, struct json_object *node)
     screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
     put_silence(screen, node);
     put_refused(screen, node);
+    put_missed(screen, node);
     put_strangers(screen, ctl_object(node, "strangers"));
     put_rungs(screen, ctl_object(node, "rungs"));
     put_devices(screen, ctl_object(node, "devices"));
@@ -431,6 +454,7 @@ static int write_svg(struct json_object *answer, const char *path)
 
 void ctl_put_status(struct screen *screen, struct json_object *answer, bool top, bool machine)
 {
+    put_outage(screen, ctl_object(answer, "node"));
     put_node(screen, ctl_object(answer, "node"));
     screen_line(screen, SCREEN_PLAIN, "%s", "");
     if (machine) {
@@ -478,12 +502,28 @@ static void tell_benefit(const struct status *status, struct json_object *answer
     benefit_free(benefit);
 }
 
+/* Prints the answer in the form that was asked for. Returns 0 or 1. */
+static int print(const struct status *status, struct json_object *answer)
+{
+    struct screen screen = screen_stdout();
+
+    if (status->benefit && !status->svg)
+        tell_benefit(status, answer, &screen);
+    if (status->json)
+        return ctl_print_json(json_object_get(answer));
+    if (status->svg)
+        return write_svg(answer, status->svg);
+    ctl_put_status(&screen, answer, false, true);
+    return 0;
+}
+
 int ctl_status(int argc, char **argv)
 {
     struct status status = {0};
     struct json_object *answer;
     struct berth_error err;
-    struct screen screen;
+    char why[256];
+    bool outage;
     int rc = ctl_options_read(&options, argc, argv, &status);
 
     if (rc >= 0)
@@ -491,16 +531,8 @@ int ctl_status(int argc, char **argv)
     answer = find_node(&status.find, status.node, &err);
     if (!answer)
         return ctl_fail(status.node ? status.node : "berthd", "%s", err.text);
-    screen = screen_stdout();
-    if (status.benefit && !status.svg)
-        tell_benefit(&status, answer, &screen);
-    if (status.json)
-        return ctl_print_json(answer);
-    rc = 0;
-    if (status.svg)
-        rc = write_svg(answer, status.svg);
-    else
-        ctl_put_status(&screen, answer, false, true);
+    outage = outage_say(ctl_object(answer, "node"), why, sizeof(why));
+    rc = print(&status, answer);
     json_object_put(answer);
-    return rc;
+    return rc || outage;
 }

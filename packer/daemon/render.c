@@ -119,6 +119,16 @@ static struct json_object *render_bandwidth(const struct packer *packer)
     return object;
 }
 
+/* How many launches went on without berth, by why. */
+static struct json_object *render_failed_open(const struct packer *packer)
+{
+    struct json_object *object = json_object_new_object();
+
+    json_add_u64(object, "late", packer->state->tally->failed_open[PACKER_LATE]);
+    json_add_u64(object, "unheard", packer->state->tally->failed_open[PACKER_UNHEARD]);
+    return object;
+}
+
 struct json_object *render_node(const struct packer *packer)
 {
     struct json_object *node = json_object_new_object();
@@ -153,6 +163,7 @@ struct json_object *render_node(const struct packer *packer)
     json_add_u64(node, "failures", packer->state->tally->failures);
     json_add_u64(node, "refused", packer->state->tally->refused.n);
     json_add_u64(node, "refused_in_a_row", packer->state->tally->refused.in_a_row);
+    json_add(node, "failed_open", render_failed_open(packer));
     return node;
 }
 
@@ -196,7 +207,7 @@ static bool hides(const struct packer *packer, uid_t viewer)
 /* What of the node's line is of all steps. */
 static const char *const of_others[] = {
     "pool",     "steps",     "rungs",   "energy",           "registrations", "moves",
-    "failures", "strangers", "refused", "refused_in_a_row", "silence"};
+    "failures", "strangers", "refused", "refused_in_a_row", "failed_open",   "silence"};
 
 struct json_object *render_node_to(const struct packer *packer, uid_t viewer)
 {

@@ -124,6 +124,9 @@ t40_people_are_told_what_is_wrong() {
 t40_release_brings_everybody_home() {
     swapped
     has "$(ctl release)" "new steps are left alone"
+    has "$(ctl status | head -n 1)" "NOT PLACING: released by root"
+    ctl status >/dev/null && fail "status ends with 0 on a released node"
+    has "$(ctl doctor 2>&1 | head -n 3)" "stops berth" "root has released the node"
     soon "the turtle" "$(slurm_cpus_of a)" cpus_of a
     soon "the devil" "$(slurm_cpus_of b)" cpus_of b
     same "state" "$(explained a .state)" left
@@ -135,6 +138,7 @@ t40_release_brings_everybody_home() {
     same "state of a new step, after a restart" "$(explained c .state)" left
     stop c
     ctl release --end >/dev/null
+    ctl status >/dev/null || fail "status ends with 1 after the end of the release"
     start d --contention-aware=tag=devil
     same "state of a new step, after the end" "$(explained d .state)" placed
     stop a d

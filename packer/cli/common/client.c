@@ -46,7 +46,7 @@ int ctl_ask_lines(const char *socket, const struct wire_request *request, double
         return berth_error_set(err, "%s", strerror(errno));
     client = wire_client_open(socket, deadline_s);
     if (!client)
-        berth_error_set(err, "no answer at %s: %s (is berthd running? berthctl doctor)", socket,
+        berth_error_set(err, "no answer at %s: %s" CTL_ASK_DOCTOR, socket,
                         strerror(errno));
     else if (wire_client_send(client, question) < 0)
         berth_error_set(err, "no answer at %s: %s", socket, strerror(errno));

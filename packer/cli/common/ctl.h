@@ -43,6 +43,9 @@ struct ctl_query {
 struct json_object *ctl_ask(const char *socket, const struct wire_request *request,
                             struct berth_error *err);
 
+/* What an error of ctl_ask ends with where nobody listens; doctor leaves it out. */
+#define CTL_ASK_DOCTOR " (is berthd running? berthctl doctor)"
+
 /* Asks at `socket`, and gives the answer's lines one by one to `take`, which returns 1 when more
  * follow, 0 when that was the last, or -1 and err. Waits for so long in all. Returns 0, or -1 and
  * err. */

@@ -143,13 +143,13 @@ void screen_line(struct screen *screen, enum screen_style style, const char *for
 
 void screen_wrap(struct screen *screen, enum screen_style style, size_t indent, const char *text)
 {
-    while (*text) {
+    for (bool begun = screen->at > indent; *text; begun = true) {
         size_t length = ctl_word(text), wide = text_columns(text, length);
 
-        if (screen->columns && screen->at > indent && screen->at + 1 + wide > screen->columns) {
+        if (screen->columns && begun && screen->at + 1 + wide > screen->columns) {
             screen_end(screen);
             screen_tab(screen, indent);
-        } else if (screen->at > indent) {
+        } else if (begun) {
             screen_put(screen, SCREEN_PLAIN, " ");
         }
         screen_put(screen, style, "%.*s", (int)length, text);

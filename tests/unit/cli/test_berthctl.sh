@@ -151,7 +151,7 @@ out_has '^{"node":{"name":"n1",.*},"steps":\[{"id":"4711.0",.*},{"id":"4712.batc
 # steps that could not be placed are told, by doctor too, as long as none was since
 unplaced='"refused":12,"refused_in_a_row":3,"refused_why":"step 1.0 has no cgroup"'
 { echo "$node" | sed "s/\"failures\":0/&,$unplaced/"; echo "$last"; } >"$dir/answer"
-ctl 0 status ''
+ctl 1 status ''
 out_has '^left where Slurm put them: 12 steps, and none was placed since; the last one: step 1.0 has no cgroup$'
 "$berthctl" doctor --socket "$dir/sock" >"$dir/out" 2>"$dir/err"
 out_has '^berthd: steps  *warn  *the last 3 could not be placed: step 1.0 has no cgroup'
@@ -565,14 +565,20 @@ ctl 1 explain 4799
 err_is 'berthctl: 4799: no such step here (ended steps are remembered: the last 7)'
 
 # ---- doctor ----
-"$berthctl" doctor --json --socket "$dir/sock" >"$dir/out" 2>"$dir/err"
+# stopped_by ROW: what doctor shows first, and says on stderr
+stopped_by() {
+    [ "$(head -n 1 "$dir/out")" = 'stops berth' ] || fail "doctor does not begin with what stops berth"
+    sed -n 2p "$dir/out" | grep -q "^$1  " || fail "the first row is not $1"
+    err_has "^berthctl: doctor: berth cannot place steps here: see \(.*, \)*$1\(, .*\)*$"
+}
+SLURM_CONF="$dir/none" "$berthctl" doctor --json --socket "$dir/sock" >"$dir/out" 2>"$dir/err"
 works=$?
 [ $works -le 1 ] || fail "doctor: exit status $works"
 out_has "^{\"works\":$([ $works -eq 0 ] && echo true || echo false),\"missing\":\["
 for row in privileges configuration slurm kernel topology numa cgroup counters:\ perf counters:\ resctrl counters:\ software nmi\ watchdog meters:\ powercap meters:\ perf meters:\ hwmon meters resctrl enforcement valgrind profiles berthd; do
     out_has "{\"name\":\"$row\",\"state\":\"\(ok\|warn\|absent\)\",\"essential\":\(true\|false\),\"found\":\"..*\",\"without\":\(null\|\"..*\"\)}"
 done
-out_has "{\"name\":\"berthd\",\"state\":\"ok\",\"essential\":false,\"found\":\"0.1.0 at $dir/sock: cgroup1, 2 steps\",\"without\":null}"
+out_has "{\"name\":\"berthd\",\"state\":\"ok\",\"essential\":true,\"found\":\"0.1.0 at $dir/sock: cgroup1, 2 steps\",\"without\":null}"
 printf 'log = nowhere\n' >"$dir/berth.conf"
 chmod 600 "$dir/berth.conf"
 expect 1 'doctor, bad configuration' "$berthctl" doctor --config "$dir/berth.conf" --socket "$dir/none"
@@ -583,12 +589,13 @@ printf 'PlugStackConfig=%s/stack # here\n' "$dir" >"$dir/slurm.conf"
 printf 'include %s/stack.d/*.conf\n' "$dir" >"$dir/stack"
 mkdir "$dir/stack.d"
 printf '# required spank_berth.so\n' >"$dir/stack.d/a.conf"
-expect "$works" 'doctor, no plugin' env SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --all --socket "$dir/sock"
+expect 1 'doctor, no plugin' env SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --all --socket "$dir/sock"
+stopped_by plugin
 out_has "^plugin *warn *$dir/stack does not load spank_berth"
 out_has 'ConstrainCores=no: berth'
 printf 'ConstrainCores=yes\n' >"$dir/cgroup.conf"
 printf 'optional /usr/lib/no/spank_berth.so\n' >"$dir/stack.d/b.conf"
-expect "$works" 'doctor, no such plugin' env SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --socket "$dir/sock"
+expect 1 'doctor, no such plugin' env SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --socket "$dir/sock"
 out_has "^plugin *warn */usr/lib/no/spank_berth.so: No such file or directory"
 # A slurmd of one's own on PATH says which Slurm this is: the plugin fits its own series only.
 series=$(sed -n 's/^SLURM_SERIES = //p' Makefile)
@@ -599,19 +606,23 @@ slurmd_is() {
     printf '#!/bin/sh\necho slurm-wlm %s.3\n' "$1" >"$dir/bin/slurmd"
     chmod 755 "$dir/bin/slurmd"
 }
-doctor_of() { # WHAT
+doctor_of() { # WHAT: as with any plugin
     expect 0 "$1" env PATH="$dir/bin:$PATH" SLURM_CONF="$dir/slurm.conf" sh -c "$berthctl doctor --all --socket $dir/sock || [ \$? = $works ]"
+}
+doctor_stopped() { # WHAT: by the plugin
+    expect 1 "$1" env PATH="$dir/bin:$PATH" SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --all --socket "$dir/sock"
+    stopped_by plugin
 }
 slurmd_is "$series"
 doctor_of 'doctor, plugin'
 out_has "^plugin *ok *$dir/stack loads $PWD/.libs/spank_berth.so, for Slurm $series"
 slurmd_is 99.11
-doctor_of 'doctor, plugin of another series'
+doctor_stopped 'doctor, plugin of another series'
 out_has "^plugin *warn *$PWD/.libs/spank_berth.so is for Slurm $series, and this is 99.11"
 out_has "so: no step is placed, srun and sbatch know no --contention-aware"
 # slurmd calls no epilog of a plugin with RunInJob, and none that is younger than it: here a process of that name.
 echo 'PrologFlags=Contain,RunInJob' >>"$dir/slurm.conf"
-doctor_of 'doctor, RunInJob'
+doctor_stopped 'doctor, RunInJob'
 out_has '^epilog *warn *PrologFlags=Contain,RunInJob: slurmd calls no epilog of a plugin'
 # what slurm.conf includes counts as its own, the last word first
 sed -i /PrologFlags/d "$dir/slurm.conf"
@@ -632,10 +643,11 @@ cp "$(command -v sleep)" "$dir/old/slurmd"
 slurmd=$!
 # younger_says SERIES WHAT: clocks tell seconds, so the file is changed until it is the younger one
 younger_says() {
+    what='doctor, a younger plugstack.conf'
     slurmd_is "$1"
     for try in $(seq 100); do
         echo "# $try" >>"$dir/stack.d/b.conf"
-        doctor_of 'doctor, a younger plugstack.conf'
+        if [ "$1" = "$series" ]; then doctor_of "$what"; else doctor_stopped "$what"; fi
         grep -q '^epilog *warn' "$dir/out" && break
         sleep 0.1
     done
@@ -656,6 +668,47 @@ out_has '^off, as configured *berthd: memory$'
 tr -s ' \n' ' ' <"$dir/out" | grep -q ' fine .*slurm, plugin,.* berthd: placement, berthd: energy off, ' || fail "what is fine: $(cat "$dir/out")"
 grep -q '^\(counters\|meters\|enforcement\|privileges\)' "$dir/out" && fail "what berthd found is shown twice: $(cat "$dir/out")"
 [ "$(wc -l <"$dir/out")" -le 24 ] || fail "doctor is longer than a screen: $(cat "$dir/out")"
+# A node that is dead, silent or released is told first, with exit 1, by doctor and by status.
+expect 1 'doctor, no berthd' env SLURM_CONF="$dir/none" "$berthctl" doctor --socket "$dir/none"
+stopped_by berthd
+out_has "^berthd *absent *no answer at $dir/none: No such file or directory$"
+out_lacks 'berthctl doctor)'
+released() { sed "s/\"node\":{/&\"released\":true,/"; }
+{ echo "$node" | released; echo "$last"; } >"$dir/answer"
+expect 1 'doctor, released' env SLURM_CONF="$dir/none" "$berthctl" doctor --socket "$dir/sock"
+stopped_by 'berthd: release'
+out_has '^berthd: release *absent *root has released the node$'
+out_has 'so: new steps stay where Slurm puts them, until: berthctl release --end$'
+ctl 1 status ''
+[ "$(head -n 1 "$dir/out")" = 'NOT PLACING: released by root, new steps stay where Slurm puts them: berthctl release --end takes it back' ] || fail 'status does not begin with the release'
+ctl 1 status --json
+out_has '"released":true'
+expect 0 'top, released' "$berthctl" top -b -n 1 --socket "$dir/sock"
+out_has '^NOT PLACING: released by root'
+denied='[{"name":"placement","state":"not allowed","say":"steps are moved (cgroup1)","missing":["CAP_SYS_NICE"]}]'
+{ echo "$node" | sed "s/\"node\":{/&\"features\":$denied,/"; echo "$last"; } >"$dir/answer"
+ctl 1 status ''
+out_has '^NOT PLACING: berthd is not allowed to place steps'
+for refused in '0 2' '1 3'; do # the exit status, after so many steps
+    { echo "$node" | sed "s/\"failures\":0/&,\"refused\":3,\"refused_in_a_row\":${refused#* }/"; echo "$last"; } >"$dir/answer"
+    ctl "${refused% *}" status ''
+done
+out_has '^NOT PLACING: the last 3 steps could not be placed'
+# so are launches that went on without it
+{ echo "$node" | sed 's/"failures":0/&,"failed_open":{"late":2,"unheard":1}/'; echo "$last"; } >"$dir/answer"
+ctl 0 status ''
+out_has '^3 launches went on without berth since its start (2 late, 1 unheard)$'
+"$berthctl" doctor --socket "$dir/sock" >"$dir/out" 2>"$dir/err"
+out_has '^berthd: launches *warn *3 launches went on without berth'
+# On a terminal rows are wrapped, and none is cut: each word that a pipe gets is there.
+if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; then
+    said() { tr -d '\r' <"$1" | tr -s ' \n' '\n'; }
+    ask="$berthctl doctor --socket $dir/none"
+    SLURM_CONF="$dir/none" $ask >"$dir/piped" 2>"$dir/err"
+    SLURM_CONF="$dir/none" script -qec "stty cols 80; $ask 2>/dev/null" /dev/null </dev/null >"$dir/out"
+    [ "$(said "$dir/out")" = "$(said "$dir/piped")" ] || fail 'a word is lost at 80 columns'
+    tr -d '\r' <"$dir/out" | grep -v '/' | grep -q '.\{81\}' && fail 'a row is wider than 80 columns'
+fi
 
 
 [ $failures -eq 0 ] && echo "berthctl: every check passed"

@@ -404,7 +404,7 @@ static void test_private_data(void **state)
 {
     static const char *const hidden[] = {
         "pool",     "steps",     "rungs",   "energy",           "registrations", "moves",
-        "failures", "strangers", "refused", "refused_in_a_row", "silence"};
+        "failures", "strangers", "refused", "refused_in_a_row", "failed_open",   "silence"};
     struct fixture *f = *state;
     struct wire_register request = fixture_request(7, 0, "0", "0", 1, NULL);
     struct json_object *object;
