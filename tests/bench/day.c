@@ -22,6 +22,7 @@
 #include "tests/bench/day_machines.h"
 #include "tests/bench/day_memory.h"
 #include "tests/bench/day_options.h"
+#include "tests/bench/day_page.h"
 #include "tests/bench/day_payer.h"
 #include "tests/unit/common/folder.h"
 
@@ -32,6 +33,7 @@ struct outcome {
     char name[64];
     struct day_tally *day; /* [days] */
     double *cpu_s;         /* [days] of berthd; NULL where there is none */
+    double core_s;         /* that cores worked, on all days */
 };
 
 /* Slurm alone, berthd with each policy, what costs nothing, the payer, the forgetful one where jobs
@@ -52,6 +54,9 @@ static void conclude(const struct day_sim *sim, const struct day_berthd *berthd,
     if (!outcome->day || (berthd && !outcome->cpu_s))
         bench_die("day", strerror(errno));
     memcpy(outcome->day, sim->tally, sim->days * sizeof(*outcome->day));
+    outcome->core_s = 0;
+    for (size_t c = 0; c < sim->topo->cores; c++)
+        outcome->core_s += sim->busy_s[c];
     for (size_t d = 0; berthd && d < sim->days; d++)
         outcome->cpu_s[d] = day_berthd_cpu_s(berthd, d);
 }
@@ -279,6 +284,51 @@ static void run_all(const struct day_options *args, struct day_sim *sim, const c
     run_bounds(sim, results);
 }
 
+/* Slurm alone, and berthd with the first policy. */
+static void run_page(const struct day_options *args, struct day_sim *sim, const char *folder,
+                     struct results *results)
+{
+    static const struct day_placer slurm = {.name = "slurm"};
+    struct day_page page = {.sim = sim};
+    struct outcome *of = results->of;
+
+    results->n = 2;
+    run(sim, &slurm, NULL, &of[0]);
+    sim->seen = day_scenes_see;
+    sim->seen_by = &page.scenes;
+    run_policy(args, &args->policy[0], sim, folder, &of[1]);
+    sim->seen = NULL;
+    page.slurm = (struct day_page_side){day_page_sum(of[0].day, sim->days), of[0].core_s};
+    page.berth = (struct day_page_side){day_page_sum(of[1].day, sim->days), of[1].core_s};
+    day_page_print(&page);
+    day_scenes_free(&page.scenes);
+}
+
+static void print_heading(const struct day_options *args, size_t set, const struct day_sim *sim)
+{
+    printf("%s, set %zu: %zu programs (%zu pairs guessed); %zu caches, %zu cores; load %g, %zu "
+           "jobs a day, seed %llu\n",
+           args->file, set, sim->truth->apps.n, sim->truth->guessed, sim->topo->llcs,
+           sim->topo->cores, args->plan.load, args->plan.jobs, (unsigned long long)args->plan.seed);
+}
+
+/* Has the days run, and prints them in the form that was asked for. */
+static void run_form(const struct day_options *args, size_t set, struct day_sim *sim,
+                     const char *folder, struct results *results)
+{
+    if (args->page) {
+        run_page(args, sim, folder, results);
+        return;
+    }
+    if (!args->json)
+        print_heading(args, set, sim);
+    run_all(args, sim, folder, results);
+    if (args->json)
+        print_json(args, set, results);
+    else
+        print_table(results, args->plan.days, args->plan.memory_gib > 0);
+}
+
 static void run_set(const struct day_options *args, struct json_object *file, size_t set,
                     const char *folder)
 {
@@ -297,16 +347,7 @@ static void run_set(const struct day_options *args, struct json_object *file, si
         (args->plan.memory_gib > 0 &&
          day_memory_open(&sim, args->plan.memory_gib, args->plan.seed, &err) < 0))
         bench_die("topology", err.text);
-    if (!args->json)
-        printf("%s, set %zu: %zu programs (%zu pairs guessed); %zu caches, %zu cores; load %g, %zu "
-               "jobs a day, seed %llu\n",
-               args->file, set, truth.apps.n, truth.guessed, topo->llcs, topo->cores,
-               args->plan.load, args->plan.jobs, (unsigned long long)args->plan.seed);
-    run_all(args, &sim, folder, &results);
-    if (args->json)
-        print_json(args, set, &results);
-    else
-        print_table(&results, args->plan.days, args->plan.memory_gib > 0);
+    run_form(args, set, &sim, folder, &results);
     for (size_t i = 0; i < results.n; i++) {
         free(results.of[i].day);
         free(results.of[i].cpu_s);

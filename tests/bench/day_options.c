@@ -216,6 +216,12 @@ static void set_json(struct day_options *options, char *value)
     options->json = true;
 }
 
+static void set_page(struct day_options *options, char *value)
+{
+    (void)value;
+    options->page = true;
+}
+
 static void help(struct day_options *options, char *value);
 
 static const struct row {
@@ -267,6 +273,9 @@ static const struct row {
       "keep what berthd has learned there (of the last set and policy), for berthctl pairs"},
      set_store},
     {{"json", NULL, "one JSON object a set"}, set_json},
+    {{"page", NULL,
+      "three sentences and a drawing of the node: Slurm alone beside the first policy"},
+     set_page},
     {{"help", NULL, "this"}, help},
 };
 

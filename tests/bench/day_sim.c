@@ -485,6 +485,8 @@ int day_sim_run(struct day_sim *sim, const struct day_placer *placer, void (*tel
             return -1;
         if (turns++ % 256 == 0)
             tell((double)run.next / (double)sim->n);
+        if (sim->seen)
+            sim->seen(sim->seen_by, sim);
     }
     end_days(sim, &run, true);
     return 0;

@@ -113,6 +113,9 @@ struct day_sim {
     size_t *core;              /* of all jobs */
     struct day_tally *tally;   /* [days] */
     struct day_memory *memory; /* NULL: jobs have none */
+    /* Somebody who looks on: called whenever all have come to where they stand. NULL: nobody. */
+    void (*seen)(void *by, const struct day_sim *sim);
+    void *seen_by;
 };
 
 /* Who says where jobs stand; may move any running one by day_sim_stand. A new job stands at home

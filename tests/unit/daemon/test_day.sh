@@ -102,6 +102,30 @@ truth '[0,1]' '[1,0]' # who parts the devils is worse at once
 day --days 1 --json
 grep -q '"placed_by":"di"[^}]*"avoided_at_once":-[0-9]' "$dir/out" || bad "JSON of what is worse"
 
+# The page: three sentences, and each cache with as many jobs on the left as on the right; of two devils and two turtles on two caches the devils
+# are parted. Where all stay both sides are alike.
+page() { # OPTION...
+    day --days 1 --page "$@"
+    awk 'length > 80' "$dir/out" | grep -q . && bad "the page is wider than 80 columns"
+    for sentence in Slowdown Queue Energy; do
+        grep -q "^$sentence: " "$dir/out" || bad "no sentence of $sentence"
+    done
+    [ "$(grep -c '^cache ' "$dir/out")" -eq 2 ] || bad "two caches are not drawn"
+    tr '\n' ' ' <"$dir/out" | sed -nE 's/.*took ([0-9.]+) % longer than alone, with berth +([0-9.]+) %.* ([0-9.]+) kWh, with berth ([0-9.]+) kWh.*/\1 \2 \3 \4/p' >"$dir/short"
+}
+truth '[1,0.1]' '[0.05,0]'
+page
+awk '$2 >= $1 || $4 >= $3 { exit 1 } END { exit !NR }' "$dir/short" || bad "the page has no gain"
+page --keep 1
+awk '$2 != $1 || $4 != $3 { exit 1 } END { exit !NR }' "$dir/short" || bad "the page gains where all stay"
+sed -n 's/^cache . //p; s/^ *work lost/work lost/p' "$dir/out" | awk -F '|' '{ sub(/ +$/, "", $1); sub(/ +$/, "", $2); sub(/^ +/, "", $1); sub(/^ +/, "", $2) } NF == 2 && $1 != $2 { exit 1 }' ||
+    bad "the drawing differs where all stay"
+
+# What the demo plays.
+srcdir=${srcdir:-.}
+tests/bench/day --days 1 --jobs 100 --page --window $window "$srcdir/tests/fixtures/pairs/spec2017.json" >"$dir/out" 2>"$dir/err" || bad "the demo's day"
+[ "$(grep -c '^cache ' "$dir/out")" -eq 8 ] || bad "the demo's day has no eight caches"
+
 echo '{}' >"$dir/empty.json"
 for wrong in "$dir/empty.json" "$dir/none.json"; do
     if tests/bench/day "$wrong" >"$dir/out" 2>"$dir/err" || [ "$(wc -l <"$dir/err")" -ne 1 ]; then
