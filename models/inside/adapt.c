@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#define ROUNDING 1e-9 /* points: what is nearer to each other is equal */
+
 const struct adapt_coefficients adapt_pusukuri = {
     .paap = {65.2, -0.6, -0.8, -9.6, -10.2, 7.8},
     .pacc = {18.6, -0.3, 32.5},
@@ -71,7 +73,7 @@ static double percent(double value)
 
 /* In a set: more cores than threads are of no use. */
 static double in_set(const struct adapt_coefficients *coefficients, const struct adapt_program *a,
-                     unsigned cores)
+                     double cores)
 {
     return percent(adapt_pacc(coefficients, a, fmin(cores, a->threads)));
 }
@@ -113,21 +115,35 @@ double adapt_predict(const struct adapt_question *question, size_t configuration
     return sum / (double)question->n;
 }
 
-/* The best of all configurations but those of the bits; their number where there is no other. */
+/* How many cores the largest part of a configuration has more than the smallest. */
+static unsigned spread_of(const struct adapt_question *question, size_t configuration)
+{
+    const unsigned *cores = &question->configuration[configuration * question->n];
+    unsigned least = cores[0], most = cores[0];
+
+    for (size_t i = 1; i < question->n; i++) {
+        least = cores[i] < least ? cores[i] : least;
+        most = cores[i] > most ? cores[i] : most;
+    }
+    return most - least;
+}
+
+/* The best of all configurations but those of the bits, and the most even of equal ones; their
+ * number where there is no other. *mean: of the best, -INFINITY where there is none. */
 static size_t best_but(const struct adapt_question *question, unsigned but, double *mean)
 {
-    double usr[ADAPT_PROGRAMS_MAX];
+    double usr[ADAPT_PROGRAMS_MAX], is[ADAPT_CONFIGURATIONS_MAX];
     size_t best = question->configurations;
 
     *mean = -INFINITY;
     for (size_t c = 0; c < question->configurations; c++) {
-        double is = but >> c & 1 ? -INFINITY : adapt_predict(question, c, usr);
-
-        if (is > *mean) {
-            *mean = is;
-            best = c;
-        }
+        is[c] = but >> c & 1 ? -INFINITY : adapt_predict(question, c, usr);
+        *mean = fmax(*mean, is[c]);
     }
+    for (size_t c = 0; isfinite(*mean) && c < question->configurations; c++)
+        if (is[c] >= *mean - ROUNDING && (best == question->configurations ||
+                                          spread_of(question, c) < spread_of(question, best)))
+            best = c;
     return best;
 }
 
@@ -258,7 +274,7 @@ void adapt_policies(const struct adapt_question *question, const struct adapt_li
     bool all = adapt_is_all(question, configuration), any = false;
 
     for (size_t i = 0; i < question->n; i++) {
-        bool heavy = !all || !adapt_is_light(limits, &question->program[i]);
+        bool heavy = !adapt_is_light(limits, &question->program[i]);
 
         policy[i] = (struct adapt_policy){heavy, heavy};
         any |= heavy;
@@ -307,23 +323,32 @@ static size_t candidates_of_two(unsigned cores, const unsigned *least, unsigned 
 
 /* What the programs from `from` on get of so many cores in equal parts, together. */
 static double shared(const struct adapt_coefficients *coefficients,
-                     const struct adapt_program *program, size_t from, size_t n, unsigned cores)
+                     const struct adapt_program *program, size_t from, size_t n, double cores)
 {
     double sum = 0;
 
     for (size_t i = from; i < n; i++)
-        sum += in_set(coefficients, &program[i], cores / (unsigned)(n - from));
+        sum += in_set(coefficients, &program[i], cores / (double)(n - from));
     return sum;
 }
 
-/* The size that promises most to program i and those after it, of `left` cores of which these need
- * `needed`; its equal part where no size of the list fits. */
-static unsigned take(const struct adapt_coefficients *coefficients, unsigned cores, size_t n,
-                     const struct adapt_program *program, size_t i, unsigned left, unsigned own,
-                     unsigned needed)
+/* What program i and those after it get together where i has so many of `left` cores. */
+static double promise(const struct adapt_coefficients *coefficients,
+                      const struct adapt_program *program, size_t i, size_t n, double size,
+                      unsigned left)
+{
+    return in_set(coefficients, &program[i], size) +
+           shared(coefficients, program, i + 1, n, left - size);
+}
+
+/* The part of program i, of `left` cores of which those after it need `needed`: its equal one, or
+ * the size that promises more. */
+static unsigned part_of(const struct adapt_coefficients *coefficients, unsigned cores, size_t n,
+                        const struct adapt_program *program, size_t i, unsigned left, unsigned own,
+                        unsigned needed)
 {
     unsigned best = left / (unsigned)(n - i);
-    double most = -INFINITY;
+    double most = promise(coefficients, program, i, n, (double)left / (double)(n - i), left);
 
     for (size_t s = 0; s < SIZES; s++) {
         unsigned size = cores * eighths[s] / 8;
@@ -331,9 +356,8 @@ static unsigned take(const struct adapt_coefficients *coefficients, unsigned cor
 
         if (size < own || size + needed > left)
             continue;
-        sum = in_set(coefficients, &program[i], size) +
-              shared(coefficients, program, i + 1, n, left - size);
-        if (sum > most) {
+        sum = promise(coefficients, program, i, n, size, left);
+        if (sum > most + ROUNDING) {
             most = sum;
             best = size;
         }
@@ -357,7 +381,7 @@ static size_t candidate_of_many(const struct adapt_coefficients *coefficients, u
         unsigned own = least_of(least, i);
 
         needed -= own;
-        out[i] = i + 1 < n ? take(coefficients, cores, n, program, i, left, own, needed) : left;
+        out[i] = i + 1 < n ? part_of(coefficients, cores, n, program, i, left, own, needed) : left;
         left -= out[i];
     }
     return 1;

@@ -70,8 +70,8 @@ struct adapt_question {
 };
 
 /* Makes the candidates: all cores, and sets of 1/4, 3/8, 1/2, 5/8 and 3/4 of them for the first of
- * two programs; of more programs one candidate of sets, in which each program in turn takes the one
- * of these sizes that promises most. A program has at least least[i] cores in a set (NULL: one).
+ * two programs; of more programs one candidate of sets, in which each program in turn has its equal
+ * part of what is left, or the one of these sizes that promises more. A program has at least least[i] cores in a set (NULL: one).
  * out: [ADAPT_CANDIDATES_MAX * n]. Returns how many there are, at least 1. */
 size_t adapt_candidates(const struct adapt_coefficients *coefficients, unsigned cores, size_t n,
                         const struct adapt_program *program, const unsigned *least, unsigned *out);
@@ -82,7 +82,8 @@ bool adapt_is_all(const struct adapt_question *question, size_t configuration);
 /* Predicts the user time of each program, into usr[n], and returns their mean. */
 double adapt_predict(const struct adapt_question *question, size_t configuration, double *usr);
 
-/* Returns the configuration with the best mean; of equal ones the first. */
+/* Returns the configuration with the best mean. Of those that are equal but for rounding it is the
+ * one whose largest part has the fewest cores more than its smallest, and of these the first. */
 size_t adapt_best(const struct adapt_question *question);
 
 /* Who is CPU-intensive and hardly waits for locks; the paper prints no limits. */
@@ -142,9 +143,10 @@ struct adapt_policy {
     bool faithful;   /* its quanta; else the default class */
 };
 
-/* Says what each program of the question gets in a configuration: light ones on all cores nothing,
- * others both. On all cores the class is one for all programs: with one that is not light all get
- * quanta. policy: [n], out. */
+/* Says what each program of the question gets in a configuration: light ones nothing, others both.
+ * In sets each program is looked at by itself, as the last sentence of section 6.2.2 has it. On all
+ * cores the class is one for all programs: with one that is not light all get quanta. policy: [n],
+ * out. */
 void adapt_policies(const struct adapt_question *question, const struct adapt_limits *limits,
                     size_t configuration, struct adapt_policy *policy);
 

@@ -197,8 +197,53 @@ static void test_policies(void **state)
     adapt_policies(&question, &limits, 0, policy);
     assert_true(!policy[0].interleave && policy[1].interleave);
     assert_true(policy[0].faithful && policy[1].faithful); /* one class on all cores */
-    adapt_policies(&question, &limits, 1, policy);
-    assert_true(policy[0].interleave && policy[0].faithful && policy[1].faithful);
+    adapt_policies(&question, &limits, 1, policy);         /* each by itself in sets */
+    assert_true(!policy[0].interleave && !policy[0].faithful);
+    assert_true(policy[1].interleave && policy[1].faithful);
+}
+
+/* ---- equal ones ---- */
+
+/* Programs with as many threads as each other are predicted the same mean in any sets: whatever
+ * their other figures round to, they have as many cores, too. */
+static void test_ties(void **state)
+{
+    static const double figures[][4] = {{2, 25, 44.4, .5}, {.3, 7.7, 12.1, .37}, {1.1, 3, 60, .9}};
+    unsigned configuration[4 * ADAPT_CANDIDATES_MAX];
+
+    (void)state;
+    for (unsigned threads = 17; threads < 200; threads++)
+        for (size_t k = 0; k < 3; k++)
+            for (size_t n = 2; n <= 4; n++) {
+                struct adapt_program one = {.threads = threads,
+                                            .sys = figures[k][0],
+                                            .lat = figures[k][1],
+                                            .lock = figures[k][2],
+                                            .mpa = figures[k][3]};
+                struct adapt_program program[] = {one, one, one, one};
+                struct adapt_question question = {&adapt_pusukuri, 64, n,
+                                                  program,         0,  configuration};
+                const unsigned *own = configuration;
+
+                question.configurations =
+                    adapt_candidates(&adapt_pusukuri, 64, n, program, NULL, configuration);
+                own += n * adapt_best(&question);
+                for (size_t i = 1; i < n; i++)
+                    assert_in_range(own[i], own[0], own[0] + 1);
+            }
+}
+
+/* The order of the list does not matter; what promises more does. */
+static void test_most_even(void **state)
+{
+    static const unsigned configuration[] = {16, 48, 40, 24, 32, 32};
+    struct adapt_program program[] = {{.threads = 73, .lock = 44.4}, {.threads = 73, .lock = 44.4}};
+    struct adapt_question question = {&adapt_pusukuri, 64, 2, program, 3, configuration};
+
+    (void)state;
+    assert_int_equal(adapt_best(&question), 2);
+    program[1].threads = 72;
+    assert_int_equal(adapt_best(&question), 0);
 }
 
 /* ---- candidates ---- */
@@ -314,6 +359,8 @@ int main(void)
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_apsi),
         cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_most_even),
         cmocka_unit_test(test_enter_and_leave),
         cmocka_unit_test(test_policies),
         cmocka_unit_test(test_no_end_of_promises),
