@@ -54,9 +54,10 @@ struct steal_program {
 struct steal_outcome {
     double seconds;
     double work_s;   /* of all tasks, one after the other */
-    uint64_t steals; /* journeys to another queue that brought one task or more */
-    uint64_t misses; /* attempts that found none */
-    uint64_t remote; /* steals from another domain */
+    uint64_t steals;   /* tasks that were brought from another queue */
+    uint64_t remote;   /* of these, from another domain */
+    uint64_t journeys; /* attempts that brought one task or more */
+    uint64_t misses;   /* attempts that found none */
 };
 
 /* Runs the program. Returns -1: no memory. */

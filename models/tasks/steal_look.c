@@ -221,6 +221,7 @@ void run_attempt(struct run *run, uint32_t w)
     bool shared = run->program->policy == STEAL_SHEPHERD;
     bool remote = shared || run->worker[worker->victim].domain != worker->domain;
     struct item item;
+    uint64_t more;
 
     if (!victim->n || shared)
         run_come_home(run, w);
@@ -231,10 +232,11 @@ void run_attempt(struct run *run, uint32_t w)
         return;
     }
     item = run_take_oldest(victim, &worker->threshold);
-    run->outcome->steals++;
-    run->outcome->remote += remote;
-    if (remote)
-        there_s += (double)bring_more(run, worker) * run->program->push_s;
+    more = remote ? bring_more(run, worker) : 0;
+    run->outcome->journeys++;
+    run->outcome->steals += 1 + more;
+    run->outcome->remote += remote ? 1 + more : 0;
+    there_s += (double)more * run->program->push_s;
     run_start(run, w, item, there_s);
     run_end_waits(run, worker->domain);
 }

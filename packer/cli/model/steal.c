@@ -182,8 +182,9 @@ static struct json_object *answer(const struct steal_outcome *outcome)
     json_add_double(output, "seconds", outcome->seconds);
     json_add_double(output, "work_s", outcome->work_s);
     json_add_u64(output, "steals", outcome->steals);
-    json_add_u64(output, "misses", outcome->misses);
     json_add_u64(output, "remote", outcome->remote);
+    json_add_u64(output, "journeys", outcome->journeys);
+    json_add_u64(output, "misses", outcome->misses);
     return output;
 }
 

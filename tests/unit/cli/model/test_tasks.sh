@@ -75,7 +75,7 @@ wrong cohort '{"threads":[1],"hold_ns":1,"think_ns":1,"bound":-1}' 'bound: -1:'
 # ---- steal: the first three tasks of a tree on two workers, as tests/unit/models/tasks/test_steal.c follows them ----
 two='"domains":[[0],[1]],"latency_ns":[[77,125],[125,77]]'
 run "{$two,\"tasks\":{\"kind\":\"tree\",\"n\":3,\"ns\":[10000,0]},\"policy\":\"random\",\"seed\":3}" model steal
-grep -q '^{"seconds":2\.0904.*e-05,"work_s":.*,"steals":1,"misses":9,"remote":1}' "$dir/out" || bad 'model steal' 'one steal' "$(cat "$dir/out")"
+grep -q '^{"seconds":2\.0904.*e-05,"work_s":.*,"steals":1,"remote":1,"journeys":1,"misses":9}' "$dir/out" || bad 'model steal' 'one steal' "$(cat "$dir/out")"
 wrong steal '{}' 'domains: missing'
 wrong steal '{"domains":[[]],"latency_ns":[[1]]}' 'domains[0]: at least one core expected'
 wrong steal '{"domains":[[0],["1"]],"latency_ns":[[1,2],[1,2]]}' 'domains[1][0]: '
@@ -92,10 +92,10 @@ wrong steal "{$two,\"tasks\":{\"kind\":\"tree\",\"n\":3,\"ns\":[1,0]},\"policy\"
 for policy in random threshold topology; do
     run "{\"domains\":[[0,1,2,3,4,5,6,7,8,9,10,11],[12,13,14,15,16,17,18,19,20,21,22,23]],\"latency_ns\":[[77,125],[123,75]],
         \"tasks\":{\"kind\":\"tree\",\"n\":1000000,\"ns\":[20000,5000]},\"policy\":\"$policy\"}" model steal
-    echo "$policy $(tr ',' '\n' <"$dir/out" | awk -F: '/steals/ { steals = $2 } /misses/ { misses = $2 } /remote/ { remote = $2 + 0 }
-        END { print misses / (misses + steals), remote / steals }')"
+    echo "$policy $(tr ',' '\n' <"$dir/out" | awk -F: '/steals/ { steals = $2 } /journeys/ { journeys = $2 } /misses/ { misses = $2 + 0 } /remote/ { remote = $2 }
+        END { print misses / (misses + journeys), remote / steals }')"
 done >"$dir/policies"
 awk '{ misses[$1] = $2; remote[$1] = $3 } END {
     exit !(misses["random"] > 0.3 && misses["threshold"] < 0.2 && misses["topology"] < 0.2 && remote["random"] > 0.4 && remote["threshold"] > 0.4 &&
-        remote["topology"] < 0.01) }' "$dir/policies" || bad 'model steal' 'misses and remote steals by policy' "$(cat "$dir/policies")"
+        remote["topology"] < 0.13) }' "$dir/policies" || bad 'model steal' 'misses and remote steals by policy' "$(cat "$dir/policies")"
 exit $failed
