@@ -141,13 +141,26 @@ double opticore_lasted(const struct opticore *core, double now_s)
     return now_s - core->began_s;
 }
 
+bool opticore_is_due(const struct opticore *core, const struct opticore_rules *rules, double now_s)
+{
+    return core->looked && core->phase == 0 &&
+           opticore_lasted(core, now_s) >= (core->profiles ? rules->stay_s : rules->first_s);
+}
+
+/* Says whether another run is within what all of them may cost; the first one is on credit. */
+static bool is_affordable(const struct opticore *core, const struct opticore_rules *rules,
+                          double now_s)
+{
+    if (core->profiles == 0)
+        return rules->cost > 0;
+    return core->profiled_s + rules->profile_s <= rules->cost * now_s;
+}
+
 bool opticore_may_profile(const struct opticore *core, const struct opticore_rules *rules,
                           double now_s)
 {
-    return core->state != OPTICORE_PROFILING && core->looked && core->phase == 0 &&
-           opticore_lasted(core, now_s) >= rules->stay_s &&
-           !(now_s < core->profile_began_s + rules->rest_s) &&
-           core->profiled_s + rules->profile_s <= rules->cost * now_s;
+    return core->state != OPTICORE_PROFILING && opticore_is_due(core, rules, now_s) &&
+           !(now_s < core->profile_began_s + rules->rest_s) && is_affordable(core, rules, now_s);
 }
 
 void opticore_profile(struct opticore *core, double now_s)

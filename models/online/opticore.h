@@ -12,9 +12,10 @@
  *     is nothing
  *   - nobody asks which phase it is before its rates are known to within a tenth (95 % confidence)
  *   - windows that began before the last change of the cores say nothing
- *   - a phase that nobody knows is profiled when it has lasted `stay_s`, when `rest_s` have passed
- *     since the last profiling run began, and when all of them, the next one included, are at most
- *     `cost` of the time that the program has run
+ *   - the first run comes early in the program, as in the paper: when its phase has lasted
+ * `first_s`. Another phase that nobody knows is profiled when it has lasted `stay_s`, when `rest_s`
+ * have passed since the last profiling run began, and when all of them, the next one included, are
+ * at most `cost` of the time that the program has run
  *   - a phase that lasts less than `stay_s` takes no cores away: it would have them back before the
  *     next phase has been seen
  *
@@ -50,8 +51,10 @@ struct opticore_signature {
 struct opticore_rules {
     double profile_s; /* that a profiling run lasts, > 0 */
     double rest_s;    /* from the beginning of one to that of the next, at least */
-    double cost;      /* fraction of the run time that they may take together, > 0 */
+    double cost;      /* fraction of the run time that they may take together, but for one run;
+                         0: there is none */
     double stay_s;    /* that a phase must last to be worth it */
+    double first_s;   /* that it must last before the first run */
 };
 
 /* A window of the program, on its own clock: seconds since it began. */
@@ -95,6 +98,10 @@ void opticore_is(struct opticore *core, unsigned phase, double now_s);
 
 /* Returns how long the present phase has lasted. */
 double opticore_lasted(const struct opticore *core, double now_s);
+
+/* Says whether it is to be found out what the present phase asks: nobody knows it, and it has
+ * lasted `stay_s`, or `first_s` where there was no run yet. */
+bool opticore_is_due(const struct opticore *core, const struct opticore_rules *rules, double now_s);
 
 /* Says whether a profiling run is worth its cost now: only of a phase that was looked up and is not
  * known. */

@@ -46,11 +46,13 @@ static double age_of(const struct step *step)
 
 static struct opticore_rules rules_of(const struct packer *packer, const struct step *step)
 {
+    double window_s = (double)packer->world.conf.window_ms / 1000;
+
     return (struct opticore_rules){.profile_s = PROFILING_S,
                                    .rest_s = LOOP_REST_S,
                                    .cost = LOOP_COST * wire_size_loss(&step->request.options),
-                                   .stay_s = LOOP_STAY_WINDOWS *
-                                             (double)packer->world.conf.window_ms / 1000};
+                                   .stay_s = LOOP_STAY_WINDOWS * window_s,
+                                   .first_s = LOOP_FIRST_WINDOWS * window_s};
 }
 
 static void say(struct step *step, const char *why)
@@ -414,7 +416,7 @@ static bool find_out(const struct packer *packer, struct step *step)
 
     if (run->applied)
         return apply(packer, step, NULL);
-    if (opticore_lasted(&run->core, age_of(step)) < rules.stay_s)
+    if (!opticore_is_due(&run->core, &rules, age_of(step)))
         return false;
     if (is_at_work(step) && traffic_now(step) < QUIET * least_limit(packer, step))
         return measure_quiet(packer, step);

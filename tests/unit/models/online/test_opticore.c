@@ -13,7 +13,7 @@
 #include "tests/unit/common/noise.h"
 
 static const struct opticore_rules usual = {
-    .profile_s = 0.5, .rest_s = 30, .cost = 0.02, .stay_s = 10};
+    .profile_s = 0.5, .rest_s = 30, .cost = 0.02, .stay_s = 10, .first_s = 5};
 
 /* Whoever runs the loop: a table of signatures, and what was done. */
 struct runner {
@@ -73,14 +73,14 @@ static void seconds(struct runner *runner, unsigned n, double misses, double byt
         second(runner, misses, bytes);
 }
 
-/* The first run is profiled when half a second is a fiftieth of its time, and not again. */
+/* The first run comes when the program has done the same for `first_s`, and no other one. */
 static void test_one_phase(void **state)
 {
     struct runner runner;
 
     (void)state;
     begin(&runner);
-    seconds(&runner, 24, 20000, 2e6);
+    seconds(&runner, 4, 20000, 2e6);
     assert_int_equal(runner.core.profiles, 0);
     assert_int_equal(runner.core.state, OPTICORE_STORED);
     second(&runner, 20000, 2e6);
@@ -155,18 +155,24 @@ static void test_bounds(void **state)
                 last_s = runner.now_s;
                 profiles = runner.core.profiles;
             }
-            assert_true(runner.core.profiled_s <= 0.1 * runner.now_s);
+            assert_true(runner.core.profiled_s <= fmax(0.5, 0.1 * runner.now_s));
         }
     assert_in_range(profiles, 3, 4);
     begin(&runner);
     runner.rules.cost = 0.001;
-    seconds(&runner, 499, 20000, 2e6);
-    assert_int_equal(runner.core.profiles, 0);
-    second(&runner, 20000, 2e6);
+    seconds(&runner, 500, 20000, 2e6);
     assert_int_equal(runner.core.profiles, 1);
+    seconds(&runner, 499, 200, 2e4);
+    assert_int_equal(runner.core.profiles, 1);
+    seconds(&runner, 2, 200, 2e4);
+    assert_int_equal(runner.core.profiles, 2);
+    begin(&runner);
+    runner.rules.cost = 0; /* size=0 */
+    seconds(&runner, 1000, 20000, 2e6);
+    assert_int_equal(runner.core.profiles, 0);
 }
 
-/* A phase that does not stay is not profiled. */
+/* A phase that does not stay is not profiled, but for the first one. */
 static void test_short_phases(void **state)
 {
     struct runner runner;
@@ -175,7 +181,7 @@ static void test_short_phases(void **state)
     begin(&runner);
     for (int i = 0; i < 200; i++)
         seconds(&runner, 8, i % 2 ? 20000 : 200, i % 2 ? 2e6 : 2e4);
-    assert_int_equal(runner.core.profiles, 0);
+    assert_int_equal(runner.core.profiles, 1);
 }
 
 /* What began before the cores changed says nothing. */
