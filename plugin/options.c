@@ -17,6 +17,7 @@ struct word {
     const char *const *names; /* the values there are, instead of `value` */
     size_t nnames;
     bool bare; /* it may stand alone, though it takes a value */
+    bool site; /* allow of berth.conf has to name it: by default it does not */
     int (*set)(struct wire_options *options, const struct word *word, const char *value);
     size_t detail;       /* for set: a mode, or the offset of a flag */
     const char *against; /* the word that it contradicts; NULL: none */
@@ -221,29 +222,32 @@ static const struct word words[] = {
      .help = "memory policy over the nodes near its cores"},
     {"threads", .names = threads_names, .nnames = 2, .set = set_threads,
      .help = "auto: OMP_NUM_THREADS by what berthctl threads has found, unless it is set; follow: "
-             "OpenMP regions as its cores become fewer or more"},
+             "OpenMP regions as its cores become fewer or more (this only where the site allows "
+             "follow)"},
     {"throttle", .names = wire_throttle_name + 1, .nnames = WIRE_THROTTLES - 1, .bare = true,
-     .set = set_throttle,
-     .help = "fewer threads in its OpenMP loops while its memory is saturated"},
-    {"flex", .value = "N", .bare = true, .set = set_flex,
+     .set = set_throttle, .site = true,
+     .help = "fewer threads in its OpenMP loops while its memory is saturated; without a value: "
+             "baseline"},
+    {"flex", .value = "N", .bare = true, .set = set_flex, .site = true,
      .help = "many threads (N, 1 to " TEXT_OF(
          WIRE_FLEX_MOST) "), whose barriers, mutexes and "
                          "condition variables are distributed over memory nodes"},
-    {"locks", .names = locks_names, .nnames = 1, .set = set_locks,
+    {"locks", .names = locks_names, .nnames = 1, .set = set_locks, .site = true,
      .help = "mutexes are handed on within a memory node first, in bounds"},
-    {"faithful", FLAG(faithful),
+    {"faithful", FLAG(faithful), .site = true,
      .help = "one time slice for all its threads, by how much they wait for locks and memory"},
-    {"tranquil", FLAG(tranquil),
+    {"tranquil", FLAG(tranquil), .site = true,
      .help = "memory over its nodes and time slices, where it then runs faster and more evenly"},
-    {"shuffle", FLAG(shuffle), .help = "its threads into packages by how long they wait for locks"},
-    {"adapt", FLAG(adapt),
+    {"shuffle", FLAG(shuffle), .site = true,
+     .help = "its threads into packages by how long they wait for locks"},
+    {"adapt", FLAG(adapt), .site = true,
      .help = "with overlapping steps of the job that ask for it, too: all cores or a part each"},
     {"nocount", FLAG(nocount),
      .help = "leave the hardware counters to perf, PAPI, LIKWID or VTune"},
     {"nodevice", FLAG(nodevice),
      .help = "place it as if it had no GPU and no network adapter of its own"},
     {"prefetch", .names = wire_prefetch_name + 1, .nnames = WIRE_PREFETCHES - 1,
-     .set = set_prefetch,
+     .set = set_prefetch, .site = true,
      .help =
          "the hardware prefetchers of the cores that it has to itself: all on, all off, or as it "
          "gets more done"},
@@ -298,6 +302,8 @@ void options_usage(char *text, size_t size)
     }
 }
 
+#define SITE_ALLOWS " (only where the site allows it: allow of berth.conf)"
+
 void options_help(FILE *out)
 {
     fprintf(out, "--%s[=LIST], comma separated words:\n", OPTIONS_NAME);
@@ -306,9 +312,10 @@ void options_help(FILE *out)
 
         append_word(text, sizeof(text), &words[i]);
         if (strlen(text) > 20)
-            fprintf(out, "  %s\n  %-20s  %s\n", text, "", words[i].help);
+            fprintf(out, "  %s\n  %-20s", text, "");
         else
-            fprintf(out, "  %-20s  %s\n", text, words[i].help);
+            fprintf(out, "  %-20s", text);
+        fprintf(out, "  %s%s\n", words[i].help, words[i].site ? SITE_ALLOWS : "");
     }
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,6 +73,17 @@ static void read_row(const struct berth_blackboard *board, unsigned number, stru
     row->watts = section.value[BERTH_BLACKBOARD_WATTS];
 }
 
+/* Why a section tells nothing of now. A berthd that lives writes only while a step runs that it
+ * counts. */
+static const char *why_not(const struct row *row)
+{
+    bool lives = row->writer > 0 && (kill(row->writer, 0) == 0 || errno == EPERM);
+
+    if (row->result == BERTH_BLACKBOARD_STALE && lives)
+        return "no step runs that berthd counts: nothing is written";
+    return berth_blackboard_said(row->result);
+}
+
 /* ---- a page ---- */
 
 static struct json_object *describe(const struct row *row)
@@ -84,8 +96,7 @@ static struct json_object *describe(const struct row *row)
     json_add_measure(object, "traffic_bytes_s", row->traffic);
     json_add_measure(object, "watts", row->watts);
     json_add_measure(object, "age_s", row->age_s);
-    json_add(object, "why",
-             row->result ? json_object_new_string(berth_blackboard_said(row->result)) : NULL);
+    json_add(object, "why", row->result ? json_object_new_string(why_not(row)) : NULL);
     return object;
 }
 
@@ -140,7 +151,7 @@ static void put_row(struct screen *screen, const struct row *row)
     put_figure(screen, 40, "%.1f", row->watts);
     put_figure(screen, 49, "%.3f", row->age_s);
     if (row->result)
-        screen_put(screen, SCREEN_WARN, "  %s", berth_blackboard_said(row->result));
+        screen_put(screen, SCREEN_WARN, "  %s", why_not(row));
     screen_end(screen);
 }
 

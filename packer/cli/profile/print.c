@@ -183,7 +183,9 @@ static void age_text(int64_t measured_at, char text[32])
 {
     double age_s = difftime(time(NULL), (time_t)measured_at);
 
-    if (age_s < 7200)
+    if (!measured_at)
+        snprintf(text, 32, "-");
+    else if (age_s < 7200)
         snprintf(text, 32, "%.0f min", fmax(age_s, 0) / 60);
     else if (age_s < 2 * 86400)
         snprintf(text, 32, "%.0f h", age_s / 3600);
@@ -256,6 +258,57 @@ void profile_list_sample(const struct profile_sample *sample, double devil_miss_
                               .uid = sample->uid};
 
     put_row(&line, out);
+}
+
+/* What is stored of a program beside its misses: a line that has none. */
+static void put_other(struct line line, FILE *out)
+{
+    line.misses = line.error = NAN;
+    put_row(&line, out);
+}
+
+void profile_list_threads(const struct profile_threads *threads, FILE *out)
+{
+    char note[32];
+
+    snprintf(note, sizeof(note), ", %u on %u", threads->threads, threads->cores);
+    put_other((struct line){.source = "threads",
+                            .note = note,
+                            .measured_at = threads->measured_at,
+                            .key = threads->key,
+                            .shape = threads->shape,
+                            .geometry = "",
+                            .machine = threads->machine,
+                            .uid = threads->uid},
+              out);
+}
+
+void profile_list_binding(const struct profile_binding *binding, FILE *out)
+{
+    put_other((struct line){.source = "binds",
+                            .note = profile_binding_over(binding) ? ", trusted" : "",
+                            .measured_at = binding->measured_at,
+                            .runs = binding->runs,
+                            .key = binding->key,
+                            .shape = "",
+                            .geometry = "",
+                            .machine = "",
+                            .uid = binding->uid},
+              out);
+}
+
+void profile_list_demand(uint32_t uid, const char *key, const struct profile_demand *demand,
+                         FILE *out)
+{
+    put_other((struct line){.source = "demand",
+                            .note = demand->measured_at ? ", measured" : ", told",
+                            .measured_at = demand->measured_at,
+                            .key = key,
+                            .shape = "",
+                            .geometry = "",
+                            .machine = demand->machine,
+                            .uid = uid},
+              out);
 }
 
 /* ---- for programs ---- */

@@ -18,7 +18,7 @@
 
 #define OLDER_MAX 36500
 
-/* ---- list and show ---- */
+/* ---- rows ---- */
 
 /* Rows on their way into arrays, or as text. */
 struct rows {
@@ -83,26 +83,6 @@ static void say_unused(const struct rows *rows, FILE *out)
                 rows->unused, rows->unused > 1 ? "are" : "is", rows->unused > 1 ? "them" : "it");
 }
 
-static int list(struct profile_verb *verb)
-{
-    struct json_object *all = verb->json ? json_object_new_array() : NULL;
-    struct rows rows = {.verb = verb, .profiles = all, .samples = all, .listed = true};
-    int rc;
-
-    if (!all)
-        profile_list_head(verb->out);
-    rc = take_rows(&rows, NULL);
-    if (rc == 0 && all)
-        profile_verb_json(verb, all);
-    else
-        json_object_put(all);
-    if (rc == 0 && !all)
-        say_unused(&rows, verb->out);
-    if (rc == 0 && !all && rows.n == 0)
-        fputs("nothing is stored ('berthctl profile -- COMMAND' profiles a program)\n", verb->out);
-    return rc;
-}
-
 /* Reads the key's demand as JSON, NULL where there is none. 0, or 1 after saying what is wrong. */
 static int demand_json(const struct profile_verb *verb, const char *key,
                        struct json_object **object)
@@ -117,8 +97,7 @@ static int demand_json(const struct profile_verb *verb, const char *key,
     return 0;
 }
 
-/* Adds a row to an array. */
-static int add_threads(const struct profile_threads *threads, void *arg)
+static struct json_object *threads_json(const struct profile_threads *threads)
 {
     struct json_object *one = json_object_new_object();
 
@@ -128,7 +107,13 @@ static int add_threads(const struct profile_threads *threads, void *arg)
     json_add_u64(one, "threads", threads->threads);
     json_add_bool(one, "environment", threads->environment);
     json_add_u64(one, "measured_at", (uint64_t)threads->measured_at);
-    json_append(arg, one);
+    return one;
+}
+
+/* Adds a row to an array. */
+static int add_threads(const struct profile_threads *threads, void *arg)
+{
+    json_append(arg, threads_json(threads));
     return 0;
 }
 
@@ -142,7 +127,7 @@ static int print_threads(const struct profile_threads *threads, void *arg)
     return 0;
 }
 
-static int add_binding(const struct profile_binding *binding, void *arg)
+static struct json_object *binding_json(const struct profile_binding *binding)
 {
     struct json_object *one = json_object_new_object();
 
@@ -151,7 +136,12 @@ static int add_binding(const struct profile_binding *binding, void *arg)
     json_add_bool(one, "counts", !profile_binding_over(binding));
     json_add_u64(one, "measured_at", (uint64_t)binding->measured_at);
     json_add(one, "uid", json_object_new_uint64(binding->uid));
-    json_append(arg, one);
+    return one;
+}
+
+static int add_binding(const struct profile_binding *binding, void *arg)
+{
+    json_append(arg, binding_json(binding));
     return 0;
 }
 
@@ -230,6 +220,92 @@ static int show(struct profile_verb *verb)
     if (rc == 0 && (profiles_each_threads(verb->store, key, print_threads, verb, &err) < 0 ||
                     profiles_each_binding(verb->store, key, print_binding, verb, &err) < 0))
         rc = ctl_fail("profile", "%s", err.text);
+    return rc;
+}
+
+/* ---- list ---- */
+
+/* Adds a row of a kind that has no misses, and whose it is: list has them in one array. */
+static void append_other(const struct rows *rows, const char *kind, const char *key,
+                         struct json_object *object)
+{
+    json_add_text(object, "key", key);
+    json_add_text(object, "kind", kind);
+    json_append(rows->profiles, object);
+}
+
+static int list_threads(const struct profile_threads *threads, void *arg)
+{
+    struct rows *rows = arg;
+
+    if (rows->profiles)
+        append_other(rows, "threads", threads->key, threads_json(threads));
+    else
+        profile_list_threads(threads, rows->verb->out);
+    rows->n++;
+    return 0;
+}
+
+static int list_binding(const struct profile_binding *binding, void *arg)
+{
+    struct rows *rows = arg;
+
+    if (rows->profiles)
+        append_other(rows, "binding", binding->key, binding_json(binding));
+    else
+        profile_list_binding(binding, rows->verb->out);
+    rows->n++;
+    return 0;
+}
+
+static int list_demand(uint32_t uid, const char *key, const struct profile_demand *demand,
+                       void *arg)
+{
+    struct rows *rows = arg;
+    struct json_object *object;
+
+    if (rows->profiles) {
+        object = json_object_new_object();
+        json_add(object, "demand", profile_demand_json(demand));
+        append_other(rows, "demand", key, object);
+    } else {
+        profile_list_demand(uid, key, demand, rows->verb->out);
+    }
+    rows->n++;
+    return 0;
+}
+
+static int take_others(struct rows *rows)
+{
+    struct profiles *store = rows->verb->store;
+    struct berth_error err;
+
+    if (profiles_each_demand(store, NULL, list_demand, rows, &err) == 0 &&
+        profiles_each_threads(store, NULL, list_threads, rows, &err) == 0 &&
+        profiles_each_binding(store, NULL, list_binding, rows, &err) == 0)
+        return 0;
+    return ctl_fail("profile", "%s", err.text);
+}
+
+static int list(struct profile_verb *verb)
+{
+    struct json_object *all = verb->json ? json_object_new_array() : NULL;
+    struct rows rows = {.verb = verb, .profiles = all, .samples = all, .listed = true};
+    int rc;
+
+    if (!all)
+        profile_list_head(verb->out);
+    rc = take_rows(&rows, NULL);
+    if (rc == 0)
+        rc = take_others(&rows);
+    if (rc == 0 && all)
+        profile_verb_json(verb, all);
+    else
+        json_object_put(all);
+    if (rc == 0 && !all)
+        say_unused(&rows, verb->out);
+    if (rc == 0 && !all && rows.n == 0)
+        fputs("nothing is stored ('berthctl profile -- COMMAND' profiles a program)\n", verb->out);
     return rc;
 }
 
@@ -364,8 +440,9 @@ static const struct {
     {list,
      false,
      {"profile list", "[--db FILE] [--json]",
-      "What the profile store holds: profiles measured by 'berthctl profile', and samples counted\n"
-      "by berthd while steps ran (solo, or beside others: co-run).",
+      "What the profile store holds: profiles measured by 'berthctl profile', samples counted by\n"
+      "berthd while steps ran (solo, or beside others: co-run), demands, numbers of threads that\n"
+      "'berthctl threads' has found, and who binds its threads.",
       CTL_OPTIONS(plain_rows)}},
     {show,
      false,

@@ -42,6 +42,10 @@ int profile_verb_import(struct profile_verb *verb);
 void profile_list_head(FILE *out);
 void profile_list_line(const struct profile *profile, double devil_miss_pmi, FILE *out);
 void profile_list_sample(const struct profile_sample *sample, double devil_miss_pmi, FILE *out);
+void profile_list_threads(const struct profile_threads *threads, FILE *out);
+void profile_list_binding(const struct profile_binding *binding, FILE *out);
+void profile_list_demand(uint32_t uid, const char *key, const struct profile_demand *demand,
+                         FILE *out);
 
 /* Write a sample for people, and return one as JSON (the caller releases it). */
 void profile_sample_print(const struct profile_sample *sample, double devil_miss_pmi, FILE *out);

@@ -52,19 +52,29 @@ exec 3>&-
 page_with 'its writer has ended'
 refuses '' 1 "berthctl: $file: there is none (is berthd running, with blackboard=on? berthctl doctor)" blackboard -f "$file"
 tests/unit/common/board_fill -k "$file" <"$dir/end" &
+writer=$!
 exec 3>"$dir/end"
 page_with '"why":null'
 kill $reader
 exec 4<&-
 
+why_becomes() { # WHY
+    i=0
+    until "$berthctl" blackboard -f "$file" --json | grep -q "\"why\":\"$1\""; do
+        i=$((i + 1))
+        [ $i -lt 600 ] || { bad blackboard "$1" "$("$berthctl" blackboard -f "$file" --json)"; break; }
+        sleep 0.1
+    done
+}
+
+# that one writes nothing for a while, but lives: as berthd while no step runs
+kill -STOP $writer
+why_becomes 'no step runs that berthd counts: nothing is written'
+kill -CONT $writer
+
 # that one is killed: after a while what it wrote is too old
 exec 3>&-
-i=0
-until "$berthctl" blackboard -f "$file" --json | grep -q '"why":"not written for too long"'; do
-    i=$((i + 1))
-    [ $i -lt 600 ] || { bad blackboard 'what is too old' "$("$berthctl" blackboard -f "$file" --json)"; break; }
-    sleep 0.1
-done
+why_becomes 'not written for too long'
 says 'not written for too long' blackboard -f "$file"
 
 # and one that was killed in the middle of a section: memory0's counter is odd for ever

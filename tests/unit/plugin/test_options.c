@@ -202,6 +202,30 @@ static const char *const all_words[] = {"off",
                                         "verbose",
                                         "help"};
 
+/* What only some sites allow says so. */
+static void assert_sites(const char *help)
+{
+    static const char *const site[] = {"throttle", "flex",    "locks", "faithful",
+                                       "tranquil", "shuffle", "adapt", "prefetch"};
+    static const char why[] = "(only where the site allows it: allow of berth.conf)\n";
+    size_t n = 0;
+
+    for (const char *at = strstr(help, why); at; at = strstr(at + 1, why))
+        n++;
+    assert_int_equal(n, sizeof(site) / sizeof(site[0]));
+    for (size_t i = 0; i < n; i++) {
+        char begins[32];
+        const char *at, *end;
+
+        snprintf(begins, sizeof(begins), "\n  %s", site[i]);
+        at = strstr(help, begins);
+        assert_non_null(at);
+        for (end = at + 3; strncmp(end, "\n  ", 3) != 0 || end[3] == ' ';)
+            end++; /* the next word */
+        assert_true(strstr(at, why) < end);
+    }
+}
+
 static void test_help(void **state)
 {
     struct wire_options options;
@@ -220,6 +244,8 @@ static void test_help(void **state)
         assert_non_null(strstr(usage, all_words[i]));
     }
     assert_true(strlen(usage) < sizeof(usage) - 1);
+    assert_sites(help);
+    assert_non_null(strstr(help, "without a value: baseline"));
     free(help);
 }
 

@@ -114,8 +114,22 @@ binding() { # KEY RUNS CLEAN
 says 'binds         its threads, in 2 runs, last on 2001-09-09; 1 run since then without: left where Slurm puts it' profile show --db "$db" binds
 says 'binds         its threads, in 1 run, last on 2001-09-09; 3 runs since then without: trusted again' profile show --db "$db" once
 says '"bindings":[{"runs":2,"clean":1,"counts":true,"measured_at":1000000000,"uid":0}]}' profile show --db "$db" --json binds
+run '' profile list --db "$db"
+for line in 'demand, ' 'tag:asked' '           -         -  -       binds ' '     2  tag:binds' 'binds, trusted '; do
+    has "$line"
+done
+run '' profile list --db "$db" --json
+has '"uid":0,"key":"tag:binds","kind":"binding"}'
+has '"key":"tag:asked","kind":"demand"}'
 store forget --samples binds once || bad "profile forget binds once" "status 0" "$?"
 refuses '' 1 'no such key' profile show --db "$db" binds
+
+# A number of threads alone is a row, too
+printf '{"version":1,"kind":"threads","key":"tag:many","shape":"","machine":"Some CPU; LLC 1000:2","cores":8,"threads":6,"environment":true,"measured_at":1000000000}\n' | store import >"$dir/out" ||
+    bad "import" "status 0" "$?"
+says 'threads, 6 on 8 ' profile list --db "$db"
+says '"cores":8,"threads":6,"environment":true,"measured_at":1000000000,"key":"tag:many","kind":"threads"}' profile list --db "$db" --json
+store forget many || bad "profile forget many" "status 0" "$?"
 
 # A path that leads to the program by a link
 touch "$dir/program"
