@@ -1,51 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* forecast - see forecast.h: what the node's programs are known by, and their slots. */
-#include "packer/place/forecast.h"
+#include "packer/place/forecast_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/slowdown/contend.h"
-#include "models/slowdown/evidence.h"
 #include "packer/base/array.h"
 #include "packer/place/ladder.h"
-#include "packer/place/pair_table.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 #include "enum_table.h"
 #include "packer/machine/topo.h"
 #include "packer/steps/pairs.h"
 
-#define NO_NUMBER                                                                                  \
-    (EVIDENCE_PROGRAMS_MAX - 1) /* of a program without a key: nothing is said of it */
-#define AGE_S (30 * 86400.0)    /* at which a stored pair counts half as much as one of now */
-#define EFFECT_CHANGE 0.02      /* of it: less is no news */
-
-struct slot {
-    size_t users;   /* live steps */
-    bool studied;   /* app is in contend */
-    size_t program; /* its number for the evidence */
-    struct app app; /* sdp.hits points to hits */
-    double hits[PROFILE_WAYS_MAX];
-    struct forecast_figures figures;
-};
-
-struct forecast {
-    struct contend *contend; /* of slots */
-    struct evidence *evidence;
-    struct app_machine machine;
-    struct pair_table *pairs; /* of slots; NULL: for want of memory */
-    double effect;            /* by which all that is predicted is multiplied */
-    size_t n, room;
-    struct slot **slot;              /* [n] */
-    size_t of_program[PROGRAMS_MAX]; /* the slot that was studied of it last; 0: none */
-    uint64_t born[PROGRAMS_MAX];     /* of the program that has the number (programs.h); 0: none */
-    bool known;                      /* anything is, of a step at work */
-    bool ready;                      /* slowdowns can be told, as of the last update */
-    bool observed;                   /* there is any evidence */
-    bool unsettled;                  /* the evidence has more to do */
-};
+#define AGE_S (30 * 86400.0) /* at which a stored pair counts half as much as one of now */
+#define EFFECT_CHANGE 0.02   /* of it: less is no news */
 
 struct forecast *forecast_open(void)
 {
@@ -153,13 +124,6 @@ static void take_effect(struct forecast *forecast, const struct packer *packer)
         return;
     pair_table_correct_anew(forecast->pairs);
     forecast->effect = effect;
-}
-
-/* What n cores suffer where programs disturb each other becomes what is to be expected of them. */
-static void expect(const struct forecast *forecast, size_t n, double *slowdown)
-{
-    for (size_t i = 0; i < n; i++)
-        slowdown[i] *= forecast->effect;
 }
 
 struct bandwidth forecast_bandwidth(const struct packer *packer)
@@ -282,8 +246,7 @@ double forecast_confidence(const struct packer *packer, const struct step *step)
 
 /* ---- the evidence ---- */
 
-/* Returns the slot that stands for a program: its own, else the average. */
-static size_t slot_of(const struct forecast *forecast, size_t program)
+size_t forecast_slot_of(const struct forecast *forecast, size_t program)
 {
     size_t number = program < PROGRAMS_MAX ? forecast->of_program[program] : 0;
 
@@ -297,13 +260,13 @@ static void predict(void *context, size_t program, size_t n, const size_t *besid
                     double *predicted, double *part)
 {
     const struct forecast *forecast = context;
-    size_t member[CONTEND_GROUP_MAX] = {slot_of(forecast, program)};
+    size_t member[CONTEND_GROUP_MAX] = {forecast_slot_of(forecast, program)};
     double slowdown[CONTEND_GROUP_MAX] = {0};
 
     if (n > CONTEND_GROUP_MAX - 1)
         n = CONTEND_GROUP_MAX - 1;
     for (size_t i = 0; i < n; i++) {
-        member[i + 1] = slot_of(forecast, beside[i]);
+        member[i + 1] = forecast_slot_of(forecast, beside[i]);
         part[i] = forecast->slot[member[i + 1]]->figures.presses;
     }
     contend_group(forecast->contend, n + 1, member, slowdown);
@@ -313,7 +276,7 @@ static void predict(void *context, size_t program, size_t n, const size_t *besid
 /* What is known of a program has changed: so have the predictions that it was measured by. */
 static void review(struct forecast *forecast, const struct step *step, size_t program)
 {
-    if (program == NO_NUMBER)
+    if (program == FORECAST_NO_NUMBER)
         return;
     evidence_program(forecast->evidence, program, doubt_of(step->knowledge.model));
     evidence_review(forecast->evidence, program, predict, forecast);
@@ -393,7 +356,7 @@ static size_t slot_holding(const struct forecast *forecast, size_t hint, size_t 
 static void find_slot(struct forecast *forecast, struct step *step, const struct app *average)
 {
     struct app app = ladder_app(step, average);
-    size_t program = step->program < PROGRAMS_MAX ? step->program : NO_NUMBER;
+    size_t program = step->program < PROGRAMS_MAX ? step->program : FORECAST_NO_NUMBER;
     size_t number = slot_holding(forecast, step->slot, program, &app);
 
     if (number == FORECAST_IDLE) {
@@ -435,7 +398,7 @@ static const struct app *take_average(struct forecast *forecast, const struct pa
     slot = forecast->slot[FORECAST_AVERAGE];
     if (slot->studied && same_app(&slot->app, &average))
         return &slot->app;
-    if (study(forecast, FORECAST_AVERAGE, NO_NUMBER, &average) < 0)
+    if (study(forecast, FORECAST_AVERAGE, FORECAST_NO_NUMBER, &average) < 0)
         return NULL;
     for (size_t i = FORECAST_AVERAGE + 1; i < forecast->n; i++)
         if (forecast->slot[i]->studied)
@@ -487,237 +450,6 @@ double forecast_clock_lost(const struct forecast *forecast, size_t slot, size_t 
     double slower = contend_clock(forecast->contend, slot, (double)busy);
 
     return slower / (1 + slower);
-}
-
-/* ---- slots to ask about ---- */
-
-const struct app *forecast_app(const struct forecast *forecast, size_t slot)
-{
-    return &forecast->slot[slot]->app;
-}
-
-size_t forecast_ways(const struct forecast *forecast)
-{
-    return forecast->machine.llc_ways ? forecast->machine.llc_ways : 16;
-}
-
-/* Two numbers, corrected by what was measured of the slot's program. */
-static void correct_figures(const struct forecast *forecast, const struct slot *slot,
-                            struct forecast_figures *figures)
-{
-    const size_t stranger = NO_NUMBER;
-
-    figures->suffers = evidence_correct(forecast->evidence, slot->program, 1, &stranger, NULL,
-                                        figures->suffers, NULL);
-    figures->presses = evidence_correct(forecast->evidence, stranger, 1, &slot->program, NULL,
-                                        figures->presses, NULL);
-}
-
-struct forecast_figures forecast_figures(const struct forecast *forecast, size_t number)
-{
-    const struct slot *slot = forecast->slot[number];
-    struct forecast_figures figures = slot->figures;
-
-    if (forecast->observed && slot->program != NO_NUMBER)
-        correct_figures(forecast, slot, &figures);
-    expect(forecast, 1, &figures.suffers);
-    expect(forecast, 1, &figures.presses);
-    expect(forecast, 1, &figures.minds);
-    return figures;
-}
-
-/* Returns the slot that a slot's program was measured by: steps of one program may have several,
- * for each knows of itself what it has counted. */
-static size_t measured_by(const struct forecast *forecast, size_t number)
-{
-    size_t found = slot_of(forecast, forecast->slot[number]->program);
-
-    return found == FORECAST_AVERAGE ? number : found;
-}
-
-/* Predicts two slots beside each other. */
-static void predict_two(const struct forecast *forecast, size_t a, size_t b)
-{
-    struct pair_table *pairs = forecast->pairs;
-    const size_t member[2] = {a, b};
-    double slowdown[2] = {0};
-
-    contend_group(forecast->contend, 2, member, slowdown);
-    pairs->predicted[a][b] = (float)slowdown[0];
-    pairs->predicted[b][a] = (float)slowdown[1];
-}
-
-/* Returns what a core of slot a loses beside one of b. */
-static double lost_beside(const struct forecast *forecast, size_t a, size_t b)
-{
-    double slowdown = forecast->pairs->predicted[a][b];
-
-    if (forecast->observed && forecast->slot[a]->program != NO_NUMBER)
-        slowdown = evidence_correct(forecast->evidence, forecast->slot[a]->program, 1,
-                                    &forecast->slot[b]->program, NULL, slowdown, NULL);
-    expect(forecast, 1, &slowdown);
-    return slowdown / (1 + slowdown);
-}
-
-double forecast_pair(const struct forecast *forecast, size_t a, size_t b)
-{
-    struct pair_table *pairs = forecast->pairs;
-
-    if (a == FORECAST_IDLE || b == FORECAST_IDLE)
-        return 0;
-    if (forecast->observed) {
-        a = measured_by(forecast, a);
-        b = measured_by(forecast, b);
-    }
-    if (!pairs || a >= PAIR_TABLE_MAX || b >= PAIR_TABLE_MAX)
-        return NAN;
-    if (isnan(pairs->lost[a][b])) {
-        if (isnan(pairs->predicted[a][b]))
-            predict_two(forecast, a, b);
-        pairs->lost[a][b] = pairs->lost[b][a] =
-            (float)(lost_beside(forecast, a, b) + lost_beside(forecast, b, a));
-    }
-    return pairs->lost[a][b];
-}
-
-/* Returns a core's slowdown with the cache's memory node to itself, `alone` by the model, corrected
- * by what was measured of the program beside those that are on its cache: of what it suffers from
- * others, not from its step's own other cores. A correction is relative to the prediction that the
- * measurement was compared with, so that is made again where this one was made of other slots. */
-static double corrected(const struct forecast *forecast, double caution, size_t n,
-                        const struct forecast_core *core, size_t i, double alone)
-{
-    size_t beside[EVIDENCE_BESIDE_MAX], copy[CONTEND_GROUP_MAX], others = 0, copies = 0;
-    double part[EVIDENCE_BESIDE_MAX], own[CONTEND_GROUP_MAX] = {0}, again[CONTEND_GROUP_MAX];
-    struct contend_apart apart[CONTEND_GROUP_MAX];
-    size_t member[CONTEND_GROUP_MAX] = {measured_by(forecast, core[i].slot)};
-    const struct slot *self = forecast->slot[core[i].slot];
-    bool same = member[0] == core[i].slot;
-    bool is_apart = core[i].apart.lost != 0 || core[i].apart.crowd != 0 || core[i].apart.small != 0;
-    double error;
-
-    for (size_t j = 0; j < n; j++) {
-        if (core[j].owner == core[i].owner) {
-            apart[copies] = core[j].apart;
-            copy[copies++] = core[j].slot;
-        } else if (core[j].slot != FORECAST_IDLE && others < CONTEND_GROUP_MAX - 1) {
-            member[others + 1] = measured_by(forecast, core[j].slot);
-            same = same && member[others + 1] == core[j].slot;
-            part[others] = forecast->slot[member[others + 1]]->figures.presses;
-            beside[others++] = forecast->slot[core[j].slot]->program;
-        }
-    }
-    if (others == 0)
-        return alone;
-    again[0] = alone;
-    if (copies > 1 || is_apart)
-        contend_cache(forecast->contend, 0, copies, copy, apart, own, NULL);
-    if (copies > 1 || is_apart || !same)
-        contend_group(forecast->contend, others + 1, member, again);
-    again[0] =
-        evidence_correct(forecast->evidence, self->program, others, beside, part, again[0], &error);
-    return (1 + own[0]) * (1 + again[0] + caution * error) - 1;
-}
-
-/* Predicts the cores on one cache as if they had its memory node to themselves. */
-static int predict_alone(const struct forecast *forecast, size_t n,
-                         const struct forecast_core *core, double *slowdown)
-{
-    size_t slot[CONTEND_GROUP_MAX];
-    struct contend_apart apart[CONTEND_GROUP_MAX];
-
-    for (size_t i = 0; i < n && i < CONTEND_GROUP_MAX; i++) {
-        slot[i] = core[i].slot;
-        apart[i] = core[i].apart;
-    }
-    return contend_cache(forecast->contend, 0, n, slot, apart, slowdown, NULL);
-}
-
-/* Corrects the slowdowns of n cores on one cache. Cores of one step are alike. What other caches of
- * the memory node do to them comes on top of what was measured, as predicted. */
-static void correct(const struct forecast *forecast, double caution, size_t n,
-                    const struct forecast_core *core, double *slowdown)
-{
-    double alone[CONTEND_GROUP_MAX];
-
-    if (!forecast->observed || n == 0 || predict_alone(forecast, n, core, alone) < 0)
-        return;
-    for (size_t i = 0; i < n; i++) {
-        const struct slot *self = forecast->slot[core[i].slot];
-        bool alike =
-            i > 0 && core[i].owner == core[i - 1].owner && core[i].slot == core[i - 1].slot;
-
-        if (core[i].slot == FORECAST_IDLE || self->program == NO_NUMBER)
-            continue;
-        slowdown[i] = alike ? slowdown[i - 1]
-                            : (1 + slowdown[i]) / (1 + alone[i]) *
-                                      (1 + corrected(forecast, caution, n, core, i, alone[i])) -
-                                  1;
-    }
-}
-
-int forecast_cache(const struct forecast *forecast, double caution, double others_gbps, size_t n,
-                   const struct forecast_core *core, double *slowdown, double *gbps)
-{
-    size_t slot[CONTEND_GROUP_MAX];
-    struct contend_apart apart[CONTEND_GROUP_MAX];
-
-    *gbps = 0;
-    if (n == 0)
-        return 0;
-    for (size_t i = 0; i < n && i < CONTEND_GROUP_MAX; i++) {
-        slot[i] = core[i].slot;
-        apart[i] = core[i].apart;
-    }
-    if (contend_cache(forecast->contend, fmax(0, others_gbps), n, slot, apart, slowdown, gbps) < 0)
-        return -1;
-    correct(forecast, caution, n, core, slowdown);
-    expect(forecast, n, slowdown);
-    return 0;
-}
-
-/* Corrects cache by cache; order has the cores by cache. */
-static void correct_caches(const struct forecast *forecast, double caution, size_t n,
-                           const struct forecast_core *core, double *slowdown)
-{
-    struct forecast_core on[CONTEND_GROUP_MAX];
-    double its[CONTEND_GROUP_MAX];
-    size_t index[CONTEND_GROUP_MAX], caches = 0;
-
-    for (size_t i = 0; i < n; i++)
-        caches = core[i].cache < caches ? caches : core[i].cache + 1;
-    for (size_t cache = 0; forecast->observed && cache < caches; cache++) {
-        size_t members = 0;
-
-        for (size_t i = 0; i < n && members < CONTEND_GROUP_MAX; i++)
-            if (core[i].cache == cache) {
-                on[members] = core[i];
-                its[members] = slowdown[i];
-                index[members++] = i;
-            }
-        if (members > 0)
-            correct(forecast, caution, members, on, its);
-        for (size_t i = 0; i < members; i++)
-            slowdown[index[i]] = its[i];
-    }
-}
-
-int forecast_node(const struct forecast *forecast, double caution, size_t n,
-                  const struct forecast_core *core, double *slowdown)
-{
-    struct contend_stand *stand = calloc(n + 1, sizeof(*stand));
-    int rc = -1;
-
-    for (size_t i = 0; stand && i < n; i++)
-        stand[i] =
-            (struct contend_stand){core[i].slot, core[i].cache, core[i].memory, core[i].apart};
-    if (stand && contend_node(forecast->contend, n, stand, slowdown) >= 0) {
-        correct_caches(forecast, caution, n, core, slowdown);
-        expect(forecast, n, slowdown);
-        rc = 0;
-    }
-    free(stand);
-    return rc;
 }
 
 /* ---- the stage ---- */

@@ -2,6 +2,8 @@
 libpacker_la_SOURCES += \
 	packer/place/bound.c packer/place/bound.h \
 	packer/place/forecast.c packer/place/forecast.h \
+	packer/place/forecast_ask.c \
+	packer/place/forecast_impl.h \
 	packer/place/forecast_work.c \
 	packer/place/gain.c packer/place/gain.h \
 	packer/place/isolation.c packer/place/isolation.h \
