@@ -257,7 +257,8 @@ berthd_start() {
     [ -z "$CLUSTER_CONFINE" ] ||
         confined=("$CLUSTER/bin/confined" -r "$CLUSTER" -w "$CLUSTER/run" -w "$CLUSTER/berth" "$CLUSTER/etc/berthd.service" "${CLUSTER_DROP_INS[@]}" --)
     daemon_start berthd "${confined[@]}" "$CLUSTER/bin/berthd" -c "$CLUSTER/etc/berth.conf"
-    wait_for 10 "$CLUSTER/bin/berthctl" status --socket "$CLUSTER/run/berthd.sock" || daemon_failed berthd
+    # top, and not status, which ends with 1 on a node that is released
+    wait_for 10 "$CLUSTER/bin/berthctl" top -b -n 1 --socket "$CLUSTER/run/berthd.sock" || daemon_failed berthd
 }
 
 munged_start() {
