@@ -10,6 +10,7 @@
 #include "packer/figures/figures.h"
 #include "packer/ledger/ledger.h"
 #include "packer/ledger/schema.h"
+#include "packer/place/reason.h"
 #include "packer/settle/settler.h"
 #include "packer/size/cores.h"
 #include "packer/steps/rank_tasks.h"
@@ -84,6 +85,13 @@ static void fill_energy(const struct step *step, struct ledger_record *record)
         record->uj_idle = (double)idle_uj;
 }
 
+/* Of one that was placed, why it stands where it stands; of others the facts say it. */
+static void fill_reason(const struct step *step, struct ledger_record *record)
+{
+    if (!record->reason[0])
+        place_why(step, record->reason, sizeof(record->reason));
+}
+
 void ledger_record_fill(const struct packer *packer, const struct step *step,
                         struct ledger_record *record)
 {
@@ -91,6 +99,7 @@ void ledger_record_fill(const struct packer *packer, const struct step *step,
     figures_record(step, record);
     fill_who(packer, step, record);
     fill_times(step, record);
+    fill_reason(step, record);
     fill_counts(packer, step, record);
     fill_energy(step, record);
 }

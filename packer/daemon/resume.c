@@ -88,6 +88,7 @@ int pipeline_resume(const struct packer *packer, struct berth_error *err)
     if (journal_load(packer, err) < 0 && set_aside(packer, err) < 0)
         return -1;
     adopt_places(packer);
+    pool_marker_update_all(packer); /* from here on each is kept up as its steps go */
     inside_resume(packer);
     release_leave(packer);
     adopt_known(packer);
@@ -99,7 +100,6 @@ int pipeline_resume(const struct packer *packer, struct berth_error *err)
     if (rearrange(packer, NULL, ENACT_ALL | REARRANGE_DEAL, err) < 0)
         return -1;
     foretell(packer);
-    pool_marker_update_all(packer);
     if (packer->steps->nlive)
         log_info("adopted %zu running steps", packer->steps->nlive);
     ledger_record_resume(packer);

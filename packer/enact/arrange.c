@@ -8,6 +8,7 @@
 #include "packer/enact/enact.h"
 #include "packer/enact/rearrange.h"
 #include "packer/place/place.h"
+#include "packer/place/reason.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/stage.h"
 
@@ -60,12 +61,24 @@ static void arrange(const struct packer *packer, struct step *step)
         as_if_place(packer, step); /* decides, and only records it */
 }
 
+/* Journals why the steps stand where they stand, where a decision has changed that: a berthd after
+ * this one is asked, too. No launch waits for it. */
+static void keep_whys(const struct packer *packer)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    if (place_note_why(step))
+        journal_note(packer, step);
+}
+
 static void arrange_turn(const struct packer *packer, struct turn *turn)
 {
     turn->again |= rearrange_turn(packer);
     if (turn->places || turn->steps_changed)
         rearrange_deal(packer);
     turn->places = false;
+    keep_whys(packer);
 }
 
 static void go_home(const struct packer *packer, struct step *step, const struct wire_end *end)

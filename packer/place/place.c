@@ -126,6 +126,7 @@ static void tell_ranks(const struct scene *scene, const struct units *units,
         step->place.edp = packed ? *edp : (struct step_edp){.cluster = NAN, .spread = NAN};
         step->place.policy = packed && edp->choice != PLACE_NO_CHOICE ? WIRE_POLICY_DIO_POWER : by;
         step->place.adopted = false;
+        step->place.decided = true;
     }
 }
 

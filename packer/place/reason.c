@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "packer/base/text.h"
 
@@ -92,7 +93,8 @@ void place_reason(const struct step *step, bool counts, char *text, size_t size)
 
     text[0] = '\0';
     if (place->adopted)
-        text_append(text, size, "adopted after a restart of berthd, where it was");
+        text_append(text, size, "adopted after a restart of berthd, where it was%s%s",
+                    place->why[0] ? ": " : "", place->why);
     else if (place->of == 0)
         text_append(text, size, "not placed");
     else if (!place->rank)
@@ -120,4 +122,45 @@ void place_note(const struct step *step, bool counts, char *text, size_t size)
     else
         snprintf(text, size, "placed by %s%s%s", wire_policy_name[place->policy],
                  reason[0] ? ": " : "", reason);
+}
+
+/* ---- what is kept ---- */
+
+void place_why(const struct step *step, char *text, size_t size)
+{
+    const struct step_place *place = &step->place;
+    char another[128] = "";
+
+    text[0] = '\0';
+    if (place->adopted) {
+        snprintf(text, size, "%s", place->why);
+        return;
+    }
+    if (place->of == 0 || !step_movable(step))
+        return;
+    if (!place->rank)
+        text_append(text, size, "goes where the cores of its job go");
+    else if (step->near.holds)
+        add_near(step, text, size);
+    else if (by_rule(place))
+        add_rule(place, false, text, size);
+    else
+        text_append(text, size, "%s: of all places this one costs the node's steps least speed",
+                    wire_policy_name[place->policy]);
+    reason_another(step, another, sizeof(another));
+    text_append(text, size, "%s%s", another[0] ? "; " : "", another);
+}
+
+bool place_note_why(struct step *step)
+{
+    char why[sizeof(step->place.why)];
+
+    if (!step->place.decided)
+        return false;
+    step->place.decided = false;
+    place_why(step, why, sizeof(why));
+    if (strcmp(why, step->place.why) == 0)
+        return false;
+    snprintf(step->place.why, sizeof(step->place.why), "%s", why);
+    return true;
 }

@@ -16,6 +16,14 @@ void place_reason(const struct step *step, bool counts, char *text, size_t size)
 /* Writes the same for who is not told the policy beside it. */
 void place_note(const struct step *step, bool counts, char *text, size_t size);
 
+/* Writes why the step stands where it stands, without what was expected of it: what the ledger
+ * keeps, and what a berthd after this one still knows. "" where berth has decided nothing. */
+void place_why(const struct step *step, char *text, size_t size);
+
+/* Takes down place_why() of a step about which was decided anew in step->place.why. Returns whether
+ * it is another one now. */
+bool place_note_why(struct step *step);
+
 /* Writes why another policy than the one that was asked for has decided about the step; "" where
  * none has. */
 void reason_another(const struct step *step, char *text, size_t size);

@@ -85,6 +85,7 @@ static const struct json_field step_fields[] = {
     JSON_FIELD(struct step, "slowdown_refused", slowdown_refused, OPTIONAL),
     JSON_NESTED(struct step, "identity", identity, OPTIONAL, identity_fields),
     JSON_FIELD(struct step, "reason", enacted.reason, OPTIONAL),
+    JSON_FIELD(struct step, "why", place.why, OPTIONAL),
     JSON_CHOICE(struct step, "left_for", enacted.left_for, OPTIONAL, wire_left_name),
     JSON_CHOICE(struct step, "trial", enacted.trial, OPTIONAL, step_trial_name),
     JSON_CHOICE(struct step, "released", released, OPTIONAL, step_released_name),

@@ -181,6 +181,7 @@ static bool is_any(const char *name, const void *arg)
 
 void pool_marker_update_all(const struct packer *packer)
 {
+    const struct known_job *job;
     const struct step *step;
     char path[PATH_MAX];
 
@@ -191,6 +192,9 @@ void pool_marker_update_all(const struct packer *packer)
     packer->state->idle.marked = false;
     TAILQ_FOREACH(step, &packer->steps->live, link)
     pool_marker_update(packer, step->request.id.job);
+    if (packer->state->jobs)
+        TAILQ_FOREACH(job, &packer->state->jobs->list, link)
+    pool_marker_update(packer, job->run.job);
 }
 
 void pool_marker_remove_all(const struct packer *packer)

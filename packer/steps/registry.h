@@ -252,6 +252,8 @@ struct step_place {
     } on_idle;
     struct cpus mems; /* the NUMA nodes of these */
     bool adopted;     /* where a berthd before this one had placed it */
+    bool decided;     /* anew, since then: */
+    char why[128];    /* why it stands there, as it is journaled (reason.h) */
     /* How much slower than alone it is, as a fraction (forecast.h); NAN not known, not asked for:
      */
     double max_slowdown; /* at most, as its user asked */

@@ -20,6 +20,9 @@ t40_a_new_berthd_adopts_the_running_steps() {
     same "the devil" "$(cpus_of b)" 0
     same "state" "$(explained a .state)" placed
     same "known place" "$(explained a .place.cpus)" 1
+    has "$(explained a .place.reason)" "adopted after a restart of berthd, where it was: DIO-POWER: by miss rate"
+    has "$(berthd_said)" "adopted 2 running steps"
+    ! berthd_said | grep ' error ' || fail "a restart is an error"
     stop b
     soon "the turtle, back home" 0 cpus_of a
     stop a
@@ -29,7 +32,9 @@ t40_steps_that_ended_meanwhile_are_forgotten() {
     swapped
     daemon_stop berthd KILL
     stop b
+    rm -r "$CLUSTER/run/pool" # as a stop leaves it
     berthd_start
+    ! berthd_said | grep ' error ' || fail "a restart is an error"
     soon "the turtle, back home" 0 cpus_of a
     stop a
 }

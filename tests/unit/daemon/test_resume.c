@@ -6,8 +6,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "packer/daemon/ledger_record.h"
 #include "packer/daemon/render.h"
+#include "packer/steps/pool_marker.h"
 
 #define STEPS 3
 
@@ -138,10 +141,71 @@ static void test_same_is_told(void **state)
     assert_string_equal(differ, "explain.place.rank explain.place.of explain.place.reason ");
 }
 
+/* Why it stands there is said by a berthd after this one, too, and by the ledger. */
+static void test_why_is_kept(void **state)
+{
+    struct fixture *f = *state;
+    struct ledger_record record;
+    const struct step *step;
+    char before[128];
+
+    pipeline_observe(&f->packer);
+    snprintf(before, sizeof(before), "%s", fixture_step(f, 1, 0)->place.why);
+    ledger_record_fill(&f->packer, fixture_step(f, 1, 0), &record);
+    assert_string_equal(record.reason, before);
+    for (int i = 0; i < 2; i++) { /* the second one reads what the first one has compacted */
+        resume(f);
+        step = fixture_step(f, 1, 0);
+        assert_true(step->place.adopted);
+        assert_string_equal(step->place.why, before);
+        ledger_record_fill(&f->packer, step, &record);
+        assert_string_equal(record.reason, before);
+    }
+}
+
+static int open_two(void **state)
+{
+    struct fixture *f = fixture_open(TWO_BY_TWO);
+
+    fixture_paper(f);
+    fixture_start(f, fixture_request(7, 0, "0", "0", 1, NULL));
+    fixture_start(f, fixture_request(8, 0, "1", "1", 1, NULL));
+    *state = f;
+    return 0;
+}
+
+static bool marked(const struct fixture *f, const char *name)
+{
+    char path[256];
+
+    snprintf(path, sizeof(path), "%s/pool/%s", f->dir, name);
+    return access(path, F_OK) == 0;
+}
+
+/* A step that ended while there was no berthd, whose folder of markers went with the one before it:
+ * that is no error, and the job's end is still waited for. */
+static void test_markers_of_ended(void **state)
+{
+    struct fixture *f = *state;
+    struct berth_error err = {""};
+
+    pool_marker_remove_all(&f->packer);
+    fixture_restart(f);
+    f->dead = 8;
+    if (pipeline_resume(&f->packer, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_null(registry_find(f->packer.steps, (struct wire_step_id){8, 0}));
+    assert_true(marked(f, "7"));
+    assert_false(marked(f, "8"));
+    assert_true(marked(f, "8.end"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_same_is_told, open_node, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_why_is_kept, open_node, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_markers_of_ended, open_two, fixture_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "packer/place/reason.h"
@@ -146,6 +147,65 @@ static void test_not_decided(void **state)
                 "adopted after a restart of berthd, where it was");
 }
 
+/* What is kept says who decided and how, and neither how many there were nor what was expected. */
+static void test_kept(void **state)
+{
+    static const struct {
+        enum wire_policy policy, asked;
+        enum step_choice choice;
+        size_t rank;
+        const char *why;
+    } cases[] = {
+        {WIRE_POLICY_CONTEND, WIRE_POLICY_CONTEND, PLACE_NO_CHOICE, 2,
+         "contend: of all places this one costs the node's steps least speed"},
+        {WIRE_POLICY_DI, WIRE_POLICY_DI, PLACE_NO_CHOICE, 2,
+         "DI: by miss rate, spread over packages, caches, cores"},
+        {WIRE_POLICY_DIO_POWER, WIRE_POLICY_DIO_POWER, PLACE_CLUSTERED, 2,
+         "DIO-POWER: by miss rate, clustered on as few caches as keep devils apart"},
+        {WIRE_POLICY_CONTEND, WIRE_POLICY_PAIN, PLACE_NO_CHOICE, 2,
+         "contend: of all places this one costs the node's steps least speed; pain gives way "
+         "where steps ask for another policy"},
+        {WIRE_POLICY_CONTEND, WIRE_POLICY_CONTEND, PLACE_NO_CHOICE, 0,
+         "goes where the cores of its job go"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct step step = placed(RUNG_DISTANCES, 1, 0.5);
+        char told[256];
+
+        step.state = STEP_PLACED;
+        step.place.policy = cases[i].policy;
+        step.place.policy_asked = cases[i].asked;
+        step.place.edp.choice = cases[i].choice;
+        step.place.rank = cases[i].rank;
+        assert_false(place_note_why(&step)); /* nothing was decided */
+        step.place.decided = true;
+        assert_true(place_note_why(&step));
+        assert_string_equal(step.place.why, cases[i].why);
+        assert_false(place_note_why(&step));
+        /* a berthd that has adopted it knows what the one before it has kept */
+        step.place.adopted = step.place.decided = true;
+        step.place.rank = step.place.of = 0;
+        assert_false(place_note_why(&step));
+        snprintf(told, sizeof(told), "adopted after a restart of berthd, where it was: %s",
+                 cases[i].why);
+        assert_told(&step, told, told);
+    }
+}
+
+/* Who is left alone has no place of berth's choice, whatever the policies made of it. */
+static void test_left_has_none(void **state)
+{
+    struct step step = placed(RUNG_DISTANCES, 1, 0.5);
+
+    (void)state;
+    step.state = STEP_LEFT;
+    step.place.decided = true;
+    assert_false(place_note_why(&step));
+    assert_string_equal(step.place.why, "");
+}
+
 static void test_percent(void **state)
 {
     char text[REASON_PERCENT_MAX];
@@ -164,7 +224,8 @@ int main(void)
         cmocka_unit_test(test_rungs),          cmocka_unit_test(test_nothing_known),
         cmocka_unit_test(test_another_policy), cmocka_unit_test(test_rules),
         cmocka_unit_test(test_not_decided),    cmocka_unit_test(test_percent),
-        cmocka_unit_test(test_no_counts),
+        cmocka_unit_test(test_no_counts),      cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_left_has_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
