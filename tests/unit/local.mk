@@ -395,7 +395,7 @@ if !SANITIZERS
 TESTS += tests/unit/tasks/test_tsan.sh tests/check-layers tests/test-layers tests/check-writers tests/test-writers \
 	tests/check-tables tests/test-tables tests/check-bag tests/test-bag tests/test-once
 endif
-EXTRA_DIST += $(unit_scripts) tests/unit/common/ctl_check.sh tests/unit/tasks/test_tsan.sh
+EXTRA_DIST += $(unit_scripts) tests/unit/common/ctl_check.sh tests/unit/metrics/rules_test.yml tests/unit/tasks/test_tsan.sh
 
 TESTS += $(unit_programs) $(unit_scripts)
 EXTRA_DIST += tests/check-layers tests/test-layers tests/check-writers tests/test-writers tests/check-tables tests/test-tables tests/check-bag \

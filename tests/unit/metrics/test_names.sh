@@ -24,6 +24,11 @@ for file in "$dashboard" "$src/contrib/prometheus/berth-rules.yml" "$src/man/ber
     [ -z "$unknown" ] || bad "$file: no such series:" "$unknown"
 done
 
+# What must not fail silently has an alert.
+for alert in BerthDown BerthLaunchesFailOpen BerthHurts BerthReleased; do
+    grep -q "^ *- alert: $alert$" "$src/contrib/prometheus/berth-rules.yml" || bad "no alert $alert"
+done
+
 # Whatever has a series of the page is in the list, too.
 "$bench" -p openmetrics >"$dir/page" || bad "no page"
 sed -n 's/^\(berth_[a-z_]*\).*/\1/p' "$dir/page" | sort -u >"$dir/used"
@@ -55,6 +60,8 @@ queries() {
 }
 if command -v promtool >/dev/null; then
     promtool check rules "$src/contrib/prometheus/berth-rules.yml" >"$dir/out" 2>&1 || bad "berth-rules.yml: $(cat "$dir/out")"
+    cp "$src/contrib/prometheus/berth-rules.yml" "$src/tests/unit/metrics/rules_test.yml" "$dir"
+    promtool test rules "$dir/rules_test.yml" >"$dir/out" 2>&1 || bad "when the alerts fire: $(cat "$dir/out")"
     promtool check config "$src/contrib/prometheus/berth.yml" >"$dir/out" 2>&1 || bad "berth.yml: $(cat "$dir/out")"
     queries >"$dir/queries.yml"
     promtool check rules "$dir/queries.yml" >"$dir/out" 2>&1 || bad "the dashboard's queries: $(cat "$dir/out")"
