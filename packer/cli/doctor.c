@@ -327,7 +327,7 @@ int ctl_doctor(int argc, char **argv)
 {
     struct args args = {0};
     int status = ctl_options_read(&options, argc, argv, &args);
-    struct doctor doctor = {.socket = args.socket, .all = args.all};
+    struct doctor doctor = {.socket = args.socket, .conf_path = args.conf, .all = args.all};
 
     return status >= 0 ? status : examine(&doctor, args.conf, args.json);
 }

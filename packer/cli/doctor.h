@@ -18,15 +18,15 @@ struct doctor_row {
     char name[32];
     enum doctor_state state;
     bool essential;      /* berth cannot place steps here unless this is ok */
-    char found[320];     /* what was seen */
+    char found[560];     /* what was seen */
     const char *without; /* what berth does without it; shown unless ok */
 };
 
 struct doctor {
     struct rootfs root;
     struct conf conf;
-    const char *socket;
-    bool all;  /* show each row */
+    const char *socket, *conf_path; /* NULL: the usual ones */
+    bool all;                       /* show each row */
     bool told; /* a running berthd has told what it found: its rows count, not those that this user
                   found about the same */
     slurm_series series; /* of this node's Slurm; 0: not known */
@@ -57,6 +57,8 @@ void doctor_hardware(
     struct doctor *doctor); /* kernel, cgroups, counters, meters (doctor_hardware.c) */
 
 void doctor_berthd(struct doctor *doctor); /* the running berthd (doctor_berthd.c) */
+
+void doctor_trial(struct doctor *doctor); /* whether berth helps here (doctor_trial.c) */
 
 void doctor_movers(struct doctor *doctor); /* who else moves things (doctor_movers.c) */
 

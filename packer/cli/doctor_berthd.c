@@ -60,6 +60,20 @@ static void add_features(struct doctor *doctor, struct json_object *node)
     }
 }
 
+/* Does berthd draw jobs that it only observes? */
+static bool trial_is_on(struct json_object *node)
+{
+    struct json_object *list = ctl_object(node, "features");
+
+    for (size_t i = 0; i < ctl_length(list); i++) {
+        struct json_object *feature = json_object_array_get_idx(list, i);
+
+        if (strcmp(ctl_text(feature, "name"), "trial") == 0)
+            return strcmp(ctl_text(feature, "state"), "on") == 0;
+    }
+    return false; /* an older berthd */
+}
+
 /* Tells of steps that berthd could not place, one after the other. */
 static void check_refused(struct doctor *doctor, struct json_object *node)
 {
@@ -138,5 +152,7 @@ void doctor_berthd(struct doctor *doctor)
     check_missed(doctor, node);
     check_silence(doctor, node);
     add_features(doctor, node);
+    if (trial_is_on(node))
+        doctor_trial(doctor);
     json_object_put(answer);
 }

@@ -90,6 +90,7 @@ libctl_la_SOURCES += \
 	packer/cli/doctor_movers.c \
 	packer/cli/doctor_rows.c \
 	packer/cli/doctor_slurm.c \
+	packer/cli/doctor_trial.c \
 	packer/cli/explain.c \
 	packer/cli/explain_inside.c packer/cli/explain_inside.h \
 	packer/cli/explain_summary.c packer/cli/explain_summary.h \

@@ -479,8 +479,8 @@ static void tell_benefit(const struct status *status, struct json_object *answer
     char sentence[BENEFIT_SENTENCE_MAX + 64];
     const struct benefit_result *result;
     struct berth_error err;
-    bool own = false;
-    struct benefit *benefit = verdict_read(status->find.config, node, &own, &err);
+    struct verdict_read read;
+    struct benefit *benefit = verdict_read(status->find.config, node, &read, &err);
 
     if (!benefit) {
         snprintf(sentence, sizeof(sentence), "Whether berth helps cannot be told: %.400s",
@@ -493,7 +493,7 @@ static void tell_benefit(const struct status *status, struct json_object *answer
     }
     result = benefit_conclude(benefit);
     benefit_sentence(result, sentence);
-    if (own)
+    if (read.own)
         strcat(sentence, " (Your own steps.)");
     if (status->json)
         json_add(answer, "benefit", benefit_verdict_json(result));

@@ -203,6 +203,11 @@ static void fill_state(struct json_object *step, char text[CELL_MAX])
     fill_text(step, "state", text);
 }
 
+static void fill_trial(struct json_object *step, char text[CELL_MAX])
+{
+    fill_text(step, "trial", text);
+}
+
 static void fill_cpus(struct json_object *step, char text[CELL_MAX])
 {
     fill_text(step, "cpus", text);
@@ -253,22 +258,31 @@ struct column {
     const char *title;
     size_t least, most;
     bool right;
+    bool seldom; /* it is there only where one of the steps has something in it */
     void (*fill)(struct json_object *step, char text[CELL_MAX]);
 };
 
-static const struct column step_column = {"STEP", 6, 16, false, fill_id};
-static const struct column share_column = {"CPU%", 5, 8, true, fill_cpu};
-static const struct column command_column = {"COMMAND", 7, 16, false, fill_command};
+static const struct column step_column = {"STEP", 6, 16, false, false, fill_id};
+static const struct column share_column = {"CPU%", 5, 8, true, false, fill_cpu};
+static const struct column command_column = {"COMMAND", 7, 16, false, false, fill_command};
 
 /* The others, the most telling first: those at the end give way. */
 static const struct column others[] = {
-    {"IPC", 4, 6, true, fill_ipc},        {"GB/s", 5, 8, true, fill_memory},
-    {"WATTS", 5, 8, true, fill_watts},    {"SLOW%", 5, 8, true, fill_slowdown},
-    {"CPUS", 4, 10, false, fill_cpus},    {"USER", 4, 10, false, fill_user},
-    {"CLASS", 5, 10, false, fill_class},  {"STATE", 5, 8, false, fill_state},
-    {"HOME", 4, 10, false, fill_home},    {"ELAPSED", 7, 12, true, fill_elapsed},
-    {"ENERGY", 6, 10, true, fill_energy}, {"TASKS", 5, 6, true, fill_tasks},
-    {"MISS/MI", 7, 8, true, fill_miss},   {"CPU TIME", 8, 12, true, fill_cpu_time},
+    {"IPC", 4, 6, true, false, fill_ipc},
+    {"GB/s", 5, 8, true, false, fill_memory},
+    {"WATTS", 5, 8, true, false, fill_watts},
+    {"SLOW%", 5, 8, true, false, fill_slowdown},
+    {"CPUS", 4, 10, false, false, fill_cpus},
+    {"TRIAL", 5, 8, false, true, fill_trial},
+    {"USER", 4, 10, false, false, fill_user},
+    {"CLASS", 5, 10, false, false, fill_class},
+    {"STATE", 5, 8, false, false, fill_state},
+    {"HOME", 4, 10, false, false, fill_home},
+    {"ELAPSED", 7, 12, true, false, fill_elapsed},
+    {"ENERGY", 6, 10, true, false, fill_energy},
+    {"TASKS", 5, 6, true, false, fill_tasks},
+    {"MISS/MI", 7, 8, true, false, fill_miss},
+    {"CPU TIME", 8, 12, true, false, fill_cpu_time},
 };
 #define OTHERS (sizeof(others) / sizeof(others[0]))
 
@@ -293,6 +307,18 @@ static size_t column_wide(const struct column *column, struct json_object *steps
     return wide < column->most ? wide : column->most;
 }
 
+static bool column_empty(const struct column *column, struct json_object *steps)
+{
+    char text[CELL_MAX];
+
+    for (size_t i = 0; i < ctl_length(steps); i++) {
+        column->fill(json_object_array_get_idx(steps, i), text);
+        if (strcmp(text, "-") != 0)
+            return false;
+    }
+    return true;
+}
+
 /* Chooses the columns that fit. */
 static void table_open(struct table *table, const struct screen *screen, struct json_object *steps,
                        bool top)
@@ -307,6 +333,8 @@ static void table_open(struct table *table, const struct screen *screen, struct 
         const struct column *column = i < 3 ? first[i] : &others[i - 3];
         size_t its = column_wide(column, steps);
 
+        if (column->seldom && column_empty(column, steps))
+            continue;
         if (i >= 3 && screen->columns && wide + its > screen->columns)
             break;
         table->column[table->n] = column;

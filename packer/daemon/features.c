@@ -13,6 +13,7 @@
 #include "packer/bill/bill.h"
 #include "packer/board/board.h"
 #include "packer/daemon/privileges.h"
+#include "packer/enact/trial.h"
 #include "packer/energy/temperatures.h"
 #include "packer/identity/asker.h"
 #include "packer/inside/inside.h"
@@ -62,6 +63,21 @@ static void placement(const struct packer *packer, struct feature *feature)
         set(feature, FEATURE_ON, "steps are moved (%s)", way->name);
     else
         set(feature, FEATURE_OFF, "%s: steps are not moved", way->name);
+}
+
+/* Are jobs drawn that are only observed, so that it can be told whether berth helps? */
+static void trial(const struct packer *packer, struct feature *feature)
+{
+    const char *why;
+    bool nodes;
+
+    if (!(packer->world.conf.control > 0))
+        set(feature, FEATURE_OFF, "control=0");
+    else if (trial_runs(packer, &nodes, &why))
+        set(feature, FEATURE_ON, "%g %% of the jobs%s are only observed, by lot",
+            packer->world.conf.control, nodes ? "" : " of one node");
+    else
+        set(feature, FEATURE_ABSENT, "no job is drawn: %s", why);
 }
 
 /* Returns the CPUs of cores of nobody on which steps stand, in all. */
@@ -395,6 +411,7 @@ static const struct {
 } features[] = {
     {"placement", PRIVILEGES_PLACE, placement},
     {"idle", 0, idle_cores},
+    {"trial", 0, trial},
     {"ends", 0, ends},
     {"bandwidth", 0, bandwidth},
     {"memory", PRIVILEGES_MEMORY, memory},

@@ -79,6 +79,7 @@ unit_programs = \
 	tests/unit/cli/plan/test_samples \
 	tests/unit/cli/plan/test_topologies \
 	tests/unit/cli/test_doctor_movers \
+	tests/unit/cli/test_verdict \
 	tests/unit/cli/test_explain \
 	tests/unit/cli/test_explain_inside \
 	tests/unit/cli/test_record_lines \

@@ -700,6 +700,42 @@ ctl 0 status ''
 out_has '^3 launches went on without berth since its start (2 late, 1 unheard)$'
 "$berthctl" doctor --socket "$dir/sock" >"$dir/out" 2>"$dir/err"
 out_has '^berthd: launches *warn *3 launches went on without berth'
+# The standing trial: a step's arm is in the table where one is on, and doctor says what it tells, or how long until it can.
+{ echo "$node"; step 1.0 1 a | sed 's/"tasks":2/&,"trial":"control"/'; step 2.0 1 b; echo "$last"; } >"$dir/answer"
+ctl 0 status ''
+out_has '^STEP .* CPUS TRIAL  *USER '
+out_has '^1.0 .* 2-3  control root '
+out_has '^2.0 .* 2-3  -  *root '
+{ echo "$node"; step 2.0 1 b; echo "$last"; } >"$dir/answer"
+ctl 0 status ''
+out_lacks 'TRIAL'
+trial='[{"name":"placement","state":"on","say":"steps are moved","missing":null},{"name":"trial","state":"on","say":"5 % of the jobs are only observed, by lot","missing":null}]'
+{ echo "$node" | sed "s/\"node\":{/&\"features\":$trial,/"; echo "$last"; } >"$dir/answer"
+printf 'ledger = sqlite:%s/trial.db\n' "$dir" >"$dir/berth.conf"
+# fill JOBS SPEED: so many jobs more, each tenth by lot; those that berth placed were so many times as fast
+job=0
+fill() {
+    now=$(date +%s) n=0
+    while [ $n -lt "$1" ]; do
+        job=$((job + 1)) n=$((n + 1)) arm=placed state=placed speed=$2
+        [ $((job % 10)) -ne 0 ] || arm=control state=observed speed=1
+        speed=$(awk -v s="$speed" -v j=$job 'BEGIN { srand(j); rand(); print 1e9 * s * (1 + (rand() - 0.5) / 5) }')
+        printf '{"cluster":"c","node":"n9","job":%d,"step":0,"uid":0,"gid":0,"start":%d,"end":%d,"elapsed_s":60,"exit_status":0,"program":"solver","state":"%s","trial":"%s","home":"0-1","cpus":"4-5","cores_given":2,"cores_used":2,"core_speed":%s}\n' \
+            $job $((now - 86400)) $((now - 86340)) $state $arm "$speed"
+    done | "${LEDGER_FILL:-./tests/unit/common/ledger_fill}" "sqlite:$dir/trial.db" || fail 'ledger_fill'
+    job=$((job + $1))
+}
+doctor_trial() { "$berthctl" doctor -a --config "$dir/berth.conf" --socket "$dir/sock" >"$dir/out" 2>"$dir/err"; }
+fill 40 1.02
+doctor_trial
+out_has '^trial  *ok  *cannot be told yet: 4 jobs that the lot left where Slurm put them, of about [0-9]* that it takes; at this rate that is about [0-9]* days* more$'
+fill 2000 1.1
+doctor_trial
+out_has '^trial  *ok  *berth helps: the same programs took '
+rm "$dir/trial.db"
+fill 2000 0.8
+doctor_trial
+out_has '^trial  *warn  *berth HURTS: the same programs took '
 # On a terminal rows are wrapped, and none is cut: each word that a pipe gets is there.
 if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1; then
     said() { tr -d '\r' <"$1" | tr -s ' \n' '\n'; }

@@ -55,6 +55,10 @@ static void test_what_berth_conf_says(void **state)
     f->packer.world.conf.blackboard = CONF_ON;
     lacks_note(&f->packer, LACK_BOARD, "No space left on device");
     is(&f->packer, "blackboard", FEATURE_ABSENT);
+    f->packer.world.conf.control = 0;
+    is(&f->packer, "trial", FEATURE_OFF);
+    f->packer.world.conf.control = 5; /* and no key was made: it was not so when berthd started */
+    is(&f->packer, "trial", FEATURE_ABSENT);
     is(&f->packer, "admin_comment", FEATURE_OFF);
     f->packer.world.conf.admin_comment = CONF_ON;
     is(&f->packer, "admin_comment", FEATURE_ABSENT);
