@@ -24,6 +24,7 @@
 #include "tests/bench/day_options.h"
 #include "tests/bench/day_page.h"
 #include "tests/bench/day_payer.h"
+#include "tests/bench/day_trial.h"
 #include "tests/unit/common/folder.h"
 
 #define LEAST 1e-6 /* of the time: what could be avoided is not less */
@@ -40,7 +41,10 @@ struct outcome {
  * have memory, the optimum. */
 struct results {
     size_t n;
-    struct outcome of[DAY_POLICIES_MAX + DAY_FREE_PLACERS + 4];
+    struct outcome of[2 * DAY_POLICIES_MAX + DAY_FREE_PLACERS + 4];
+    size_t trials;
+    struct day_trial trial[DAY_POLICIES_MAX];
+    size_t tried[DAY_POLICIES_MAX]; /* of[], the trial's run; the one before it is without */
 };
 
 /* ---- runs ---- */
@@ -106,6 +110,18 @@ static void run_berthd(struct day_sim *sim, const struct day_study *study, const
 static double stretch(const struct outcome *of, size_t d)
 {
     return of->day[d].took_s / of->day[d].alone_s;
+}
+
+/* The same of all days. */
+static double whole_stretch(const struct outcome *of, size_t days)
+{
+    double took_s = 0, alone_s = 0;
+
+    for (size_t d = 0; d < days; d++) {
+        took_s += of->day[d].took_s;
+        alone_s += of->day[d].alone_s;
+    }
+    return took_s / alone_s;
 }
 
 /* Returns a part of what there is to be had; NAN: there is next to nothing. */
@@ -175,6 +191,16 @@ static void print_row(const struct results *results, size_t i, size_t d, bool me
     putchar('\n');
 }
 
+static void print_trials(const struct results *results, size_t days)
+{
+    for (size_t i = 0; i < results->trials; i++) {
+        const struct outcome *of = &results->of[results->tried[i]];
+
+        printf("%s, ", of->name);
+        day_trial_print(&results->trial[i], whole_stretch(of - 1, days), whole_stretch(of, days));
+    }
+}
+
 static void print_table(const struct results *results, size_t days, bool memory)
 {
     printf("day  %-*s  stretch   avoided   at once  moves/job     waiting%s  berthd CPU\n",
@@ -182,6 +208,7 @@ static void print_table(const struct results *results, size_t days, bool memory)
     for (size_t d = 0; d < days; d++)
         for (size_t i = 0; i < results->n; i++)
             print_row(results, i, d, memory);
+    print_trials(results, days);
 }
 
 static struct json_object *row_json(const struct results *results, size_t i, size_t d)
@@ -204,6 +231,21 @@ static struct json_object *row_json(const struct results *results, size_t i, siz
     return row;
 }
 
+static struct json_object *trials_json(const struct results *results, size_t days)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (size_t i = 0; i < results->trials; i++) {
+        const struct outcome *of = &results->of[results->tried[i]];
+        struct json_object *object = day_trial_json(&results->trial[i], whole_stretch(of - 1, days),
+                                                    whole_stretch(of, days));
+
+        json_add_text(object, "placed_by", of->name);
+        json_append(list, object);
+    }
+    return list;
+}
+
 static void print_json(const struct day_options *args, size_t set, const struct results *results)
 {
     struct json_object *object = json_object_new_object(), *rows = json_object_new_array();
@@ -218,6 +260,7 @@ static void print_json(const struct day_options *args, size_t set, const struct 
         for (size_t i = 0; i < results->n; i++)
             json_object_array_add(rows, row_json(results, i, d));
     json_object_object_add(object, "days", rows);
+    json_add(object, "trials", trials_json(results, args->plan.days));
     puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
     json_object_put(object);
 }
@@ -232,8 +275,10 @@ static const char *topology_of(const struct day_options *args, const struct day_
     return args->topology ? args->topology : text;
 }
 
+/* Runs one policy; with `control` percent of the jobs only observed. */
 static void run_policy(const struct day_options *args, const struct day_policy *policy,
-                       struct day_sim *sim, const char *folder, struct outcome *outcome)
+                       double control, struct day_sim *sim, const char *folder,
+                       struct outcome *outcome)
 {
     const char *conf[2 * DAY_CONF_MAX + 1] = {NULL};
     struct day_study study = args->study;
@@ -242,6 +287,7 @@ static void run_policy(const struct day_options *args, const struct day_policy *
     memcpy(conf, args->conf, args->confs * sizeof(*conf));
     memcpy(conf + args->confs, policy->conf, policy->confs * sizeof(*conf));
     study.policy = policy->name;
+    study.control = control;
     study.conf = conf;
     folder_remove(folder);
     if (mkdir(folder, 0700) < 0)
@@ -253,6 +299,25 @@ static void run_policy(const struct day_options *args, const struct day_policy *
         snprintf(outcome->name, sizeof(outcome->name), "%s", policy->title);
     if (args->store)
         keep_store(folder, args->store);
+}
+
+/* Runs a policy once more with a trial, and reads what that can tell. */
+static void run_trial(const struct day_options *args, const struct day_policy *policy,
+                      struct day_sim *sim, const char *folder, struct results *results)
+{
+    const struct outcome *slurm = &results->of[0], *without = &results->of[results->n - 1];
+    double gain = 1 - whole_stretch(without, sim->days) / whole_stretch(slurm, sim->days);
+    struct outcome *with = &results->of[results->n];
+    size_t i = results->trials++;
+    char name[sizeof(with->name)];
+    struct berth_error err;
+
+    run_policy(args, policy, args->control, sim, folder, with);
+    memcpy(name, without->name, sizeof(name));
+    snprintf(with->name, sizeof(with->name), "%.40s, control %g", name, args->control);
+    if (day_trial_read(&results->trial[i], folder, gain, &err) < 0)
+        bench_die("trial", err.text);
+    results->tried[i] = results->n++;
 }
 
 /* Those who know the truth. The last of them is the optimum, which pays for no memory. */
@@ -277,7 +342,9 @@ static void run_all(const struct day_options *args, struct day_sim *sim, const c
     run(sim, &slurm, NULL, &results->of[results->n++]);
     for (size_t i = 0; i < args->policies; i++) {
         snprintf(each, sizeof(each), "%.1000s/%zu", folder, i);
-        run_policy(args, &args->policy[i], sim, each, &results->of[results->n++]);
+        run_policy(args, &args->policy[i], 0, sim, each, &results->of[results->n++]);
+        if (args->control > 0)
+            run_trial(args, &args->policy[i], sim, each, results);
     }
     for (size_t i = 0; args->free && i < DAY_FREE_PLACERS; i++)
         run(sim, &day_free_placer[i], NULL, &results->of[results->n++]);
@@ -296,7 +363,7 @@ static void run_page(const struct day_options *args, struct day_sim *sim, const 
     run(sim, &slurm, NULL, &of[0]);
     sim->seen = day_scenes_see;
     sim->seen_by = &page.scenes;
-    run_policy(args, &args->policy[0], sim, folder, &of[1]);
+    run_policy(args, &args->policy[0], 0, sim, folder, &of[1]);
     sim->seen = NULL;
     page.slurm = (struct day_page_side){day_page_sum(of[0].day, sim->days), of[0].core_s};
     page.berth = (struct day_page_side){day_page_sum(of[1].day, sim->days), of[1].core_s};

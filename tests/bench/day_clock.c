@@ -33,6 +33,9 @@
 #include "tests/bench/day_clock.h"
 
 #define NS 1000000000ll
+/* A deadline is later by so much: who compares it with the time as seconds in a double, and finds
+ * that it has not come, would wait for it again and again, and no time would ever pass. */
+#define ROUNDED_NS 1000
 
 /* A thread that waits on a condition, on that thread's stack. */
 struct waiter {
@@ -276,7 +279,7 @@ int pthread_cond_timedwait(pthread_cond_t *restrict cond, pthread_mutex_t *restr
     if (control < 0)
         return real_cond_timedwait(cond, mutex, until);
     if (!in_loop())
-        return wait_until(cond, mutex, now + left);
+        return wait_until(cond, mutex, now + left + ROUNDED_NS);
     real_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &at);
     left += at.tv_sec * NS + at.tv_nsec;
     return real_cond_timedwait(cond, mutex, &(struct timespec){left / NS, left % NS});

@@ -20,6 +20,8 @@
 #include "tests/bench/played.h"
 #include "tests/unit/common/folder.h"
 
+#define TRIAL_KEY "trial.key"
+
 static void path_of(const struct day_feed *feed, const char *name, char path[PATH_MAX])
 {
     snprintf(path, PATH_MAX, "%s/%s", feed->folder, name);
@@ -241,6 +243,19 @@ static int put_known(const struct day_feed *feed, const char *build, const char 
     return rc;
 }
 
+/* The lot's key is the seed's: a run is the same each time. */
+static int put_key(const struct day_feed *feed, struct berth_error *err)
+{
+    unsigned long long seed = feed->sim->plan.seed;
+    char text[64], path[PATH_MAX];
+    int n = snprintf(text, sizeof(text), "%016llx%016llx\n", seed * 0x9e3779b97f4a7c15, seed);
+
+    path_of(feed, TRIAL_KEY, path);
+    return file_replace(path, 0600, 0, text, (size_t)n) == 0
+               ? 0
+               : berth_error_set(err, "%s: %s", path, strerror(errno));
+}
+
 static int put_conf(const struct day_feed *feed, const struct day_study *study,
                     struct berth_error *err)
 {
@@ -255,11 +270,18 @@ static int put_conf(const struct day_feed *feed, const struct day_study *study,
     fprintf(
         file,
         "socket = %s/berthd.sock\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
-        "machine_profile = %s/machine.json\ntopology = %s/machine.xml\nledger = off\ncontrol = 0\n"
+        "machine_profile = %s/machine.json\ntopology = %s/machine.xml\ncontrol = %g\n"
         "counters_replay = %s/counters\nenforcement = dryrun\nsweep = 3600s\n"
         "energy =\nenergy_interval = 20s\nmemory_rate = %d\nlog_level = warn\nwindow = %.0fms\n",
-        folder, folder, folder, folder, folder, folder,
+        folder, folder, folder, folder, folder, study->control, folder,
         feed->sim->memory ? (int)(DAY_FOLLOW_BYTES_S / 1e6) : 0, study->window_s * 1000);
+    if (study->control > 0)
+        fprintf(file,
+                "ledger = sqlite:%s/ledger.db\nledger_queue = %s/queue\njob_program = off\n"
+                "control_key = %s/" TRIAL_KEY "\n",
+                folder, folder, folder);
+    else
+        fprintf(file, "ledger = off\n");
     if (study->policy)
         fprintf(file, "policy = %s\n", study->policy);
     if (feed->sim->plan.idle)
@@ -278,6 +300,7 @@ int day_feed_begin(const struct day_feed *feed, const struct day_study *study,
     folder_make(feed->folder, "pool");
     folder_make(feed->folder, "counters");
     if ((feed->sim->memory && put_nodes(feed, err) < 0) || put_conf(feed, study, err) < 0 ||
+        (study->control > 0 && put_key(feed, err) < 0) ||
         (study->calibrated && put_bandwidth(feed, err) < 0) ||
         (study->sdp && put_profiles(feed, study->timed, err) < 0))
         return -1;

@@ -19,6 +19,7 @@ struct day_study {
     bool timed;         /* and how fast they are alone */
     bool calibrated;    /* there is a machine profile with the memory's bandwidth */
     double window_s;
+    double control; /* percent of the jobs that are only observed, with a ledger; 0: none is */
     const char *const *conf; /* further lines of berth.conf, ended by NULL */
 };
 

@@ -200,6 +200,11 @@ static void set_conf(struct day_options *options, char *value)
     add_conf(options->conf, &options->confs, value);
 }
 
+static void set_control(struct day_options *options, char *value)
+{
+    options->control = day_words_number(value, 0.1, 50);
+}
+
 static void set_build(struct day_options *options, char *value)
 {
     options->study.build = value;
@@ -267,6 +272,10 @@ static const struct row {
      set_memory},
     {{"window", "S", "berth.conf's window, seconds (10)"}, set_window},
     {{"conf", "LINE", "a further line of berth.conf; may be repeated"}, set_conf},
+    {{"control", "PCT",
+      "each policy once more, with a standing trial (berth.conf's control): what that costs, and "
+      "when it knows"},
+     set_control},
     {{"build", "FOLDER", "the berthd of that build folder, which may be of another tree"},
      set_build},
     {{"store", "FILE",

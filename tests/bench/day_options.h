@@ -27,6 +27,7 @@ struct day_options {
     const char *file, *topology, *store;
     const struct day_machine *machine; /* NULL: none was named */
     long set;                          /* -1: all */
+    double control;                    /* percent; 0: there is no trial */
     bool json, page, null, free;
     size_t policies, confs;
     struct day_policy policy[DAY_POLICIES_MAX];

@@ -102,7 +102,8 @@ day_parts = tests/bench/day_bar.c tests/bench/day_bar.h tests/bench/day_beside.c
 noinst_PROGRAMS += tests/bench/day
 tests_bench_day_SOURCES = tests/bench/day.c tests/bench/day_options.c tests/bench/day_options.h \
 	tests/bench/day_free.c tests/bench/day_free.h tests/bench/day_page.c tests/bench/day_page.h \
-	tests/bench/day_payer.c tests/bench/day_payer.h tests/bench/day_scenes.c tests/bench/day_scenes.h $(day_parts)
+	tests/bench/day_payer.c tests/bench/day_payer.h tests/bench/day_scenes.c tests/bench/day_scenes.h \
+	tests/bench/day_trial.c tests/bench/day_trial.h $(day_parts)
 tests_bench_day_LDADD = libctl.la libbench.la $(PACKER_LIBS)
 noinst_LTLIBRARIES += tests/bench/day_clock.la
 tests_bench_day_clock_la_SOURCES = tests/bench/day_clock.c tests/bench/day_clock.h

@@ -125,6 +125,22 @@ sed -n 's/^cache . //p; s/^ *work lost/work lost/p' "$dir/out" | awk -F '|' '{ s
 srcdir=${srcdir:-.}
 tests/bench/day --days 1 --jobs 100 --page --window $window "$srcdir/tests/fixtures/pairs/spec2017.json" >"$dir/out" 2>"$dir/err" || bad "the demo's day"
 [ "$(grep -c '^cache ' "$dir/out")" -eq 8 ] || bad "the demo's day has no eight caches"
+# A standing trial: each policy is run once more, a part of its jobs is only observed by lot, the same part each time, and where nobody
+# disturbs anybody that costs nothing, and nothing wrong is said.
+# told KEY: a word or number of the trial's JSON
+told() { sed -n 's/.*"trials":\[{\(.*\)}\].*/\1/p' "$dir/out" | tr -d '{}' | tr ',' '\n' | sed -n "s/^\"$1\"://p" | head -n 1; }
+truth '[1,0.1]' '[0.05,0]'
+day --days 1 --jobs 100 --control 30 --json
+grep -q '"placed_by":"di, control 30"' "$dir/out" || bad "no run with the trial"
+[ "$(told truth)" = '"helps"' ] && [ "$(told jobs)" -eq 100 ] && [ "$(told lot)" -ge 15 ] && [ "$(told lot)" -le 45 ] || bad "the lot"
+grep -q '"sentence":".*the lot had left these there (control)' "$dir/out" || bad "the verdict is not the trial's"
+first=$(told lot)
+day --days 1 --jobs 100 --control 30 --json
+[ "$(told lot)" = "$first" ] || bad "the same seed, another lot"
+day --days 1 --jobs 100 --control 30 --null --noise .1,.05,.02
+grep -qE '^di, control 30, trial: 100 jobs, [0-9]+ by lot; it costs -?0\.0[0-9] % of the time' "$dir/out" || bad "a trial costs where there is nothing to gain"
+grep -q '^  "no gain here" is said ' "$dir/out" || bad "what is right where there is nothing to gain"
+grep -q '^  something wrong is said  after 0 jobs$' "$dir/out" || bad "something wrong is said"
 
 echo '{}' >"$dir/empty.json"
 for wrong in "$dir/empty.json" "$dir/none.json"; do
