@@ -60,8 +60,12 @@ void text_clean(char *text)
 void text_put(FILE *out, const char *text, size_t length)
 {
     for (size_t i = 0; i < length;) {
-        size_t n = text_character(text + i);
+        size_t n = 0;
 
+        while (i + n < length && is_plain(text[i + n]))
+            n++;
+        if (n == 0)
+            n = text_character(text + i);
         if (n)
             fwrite(text + i, 1, n, out);
         else
@@ -125,6 +129,21 @@ static bool is_formula(const char *text)
         return false;
     strtod(first, &end);
     return end == first || *end != '\0';
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z');
+}
+
+bool text_is_csv_cell(const char *text)
+{
+    if (*text != '\0' && !is_word(*text))
+        return false;
+    for (; *text; text++)
+        if (!is_word(*text) && !strchr("_.-/:", *text))
+            return false;
+    return true;
 }
 
 void text_put_csv_cell(FILE *out, const char *text)

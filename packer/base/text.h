@@ -28,6 +28,9 @@ void text_put_csv(FILE *out, const char *text);
  * apostrophe in front. */
 void text_put_csv_cell(FILE *out, const char *text);
 
+/* Says whether that would be the text itself, and at a glance: false may be wrong. */
+bool text_is_csv_cell(const char *text);
+
 /* Writes text as text of HTML or XML: what has a meaning there is escaped, and U+FFFD stands for
  * what is not passed on. */
 void text_put_markup(FILE *out, const char *text);

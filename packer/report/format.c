@@ -49,6 +49,15 @@ static char *add_part(char *to, char separator, uint64_t value, int width)
     return add_whole(to + 1, value, width);
 }
 
+static size_t put_whole(int64_t value, char *text)
+{
+    char *to = text;
+
+    if (value < 0)
+        *to++ = '-';
+    return (size_t)(add_whole(to, value < 0 ? -(uint64_t)value : (uint64_t)value, 1) - text);
+}
+
 /* A number with so many digits after the point, or as 1.234e+20 where it is too long. A half is
  * rounded up, and there is no "-0". */
 static size_t put_fixed(double value, int digits, const char *unit, char *text)
@@ -373,13 +382,14 @@ size_t report_format_cell(const struct report_row *row, const struct report_fiel
  * rounding, have all their digits; others twelve that count. */
 static size_t put_raw(double value, char *text)
 {
-    double sixths = nearbyint(fabs(value) * SIXTH);
+    double sixths;
     size_t length;
 
     if (!isfinite(value))
         return 0;
-    if (value == nearbyint(value) && fabs(value) < 1e15)
-        return put_fixed(value, 0, "", text);
+    if (fabs(value) < 1e15 && value == (double)(int64_t)value)
+        return put_whole((int64_t)value, text);
+    sixths = nearbyint(fabs(value) * SIXTH);
     if (fabs(value) < SMALL || !(sixths < EXACT) || sixths / SIXTH != fabs(value))
         return put(text, "%.12g", value);
     length = put_fixed(value, 6, "", text);

@@ -6,15 +6,69 @@
 
 #include "packer/base/text.h"
 
-static void put_spaces(FILE *out, int n)
+/* ---- a line ---- */
+
+/* A line as it is built. A report has a hundred million cells: stdio takes longer for one of three
+ * digits than they take to be written, so that it is asked once a line, as a rule. */
+struct line {
+    FILE *out;
+    size_t n;
+    char text[16 * REPORT_CELL_MAX];
+};
+
+/* Its text is not set to anything: that would take longer than most lines. */
+static void line_begin(struct line *line, FILE *out)
+{
+    line->out = out;
+    line->n = 0;
+}
+
+static void line_flush(struct line *line)
+{
+    fwrite_unlocked(line->text, 1, line->n, line->out);
+    line->n = 0;
+}
+
+/* Returns where a cell can be written that is added next. */
+static char *line_room(struct line *line)
+{
+    if (sizeof(line->text) - line->n < REPORT_CELL_MAX)
+        line_flush(line);
+    return line->text + line->n;
+}
+
+/* Adds a text, which may stand in line_room(). */
+static void line_add(struct line *line, const char *text, size_t length)
+{
+    if (text != line->text + line->n) {
+        if (length > sizeof(line->text) - line->n)
+            line_flush(line);
+        if (length > sizeof(line->text)) {
+            fwrite_unlocked(text, 1, length, line->out);
+            return;
+        }
+        memcpy(line->text + line->n, text, length);
+    }
+    line->n += length;
+}
+
+static void line_repeat(struct line *line, char c, int n)
 {
     while (n-- > 0)
-        putc_unlocked(' ', out);
+        line_add(line, &c, 1);
 }
+
+static void line_end(struct line *line)
+{
+    line_add(line, "\n", 1);
+    line_flush(line);
+}
+
+/* ---- cells ---- */
 
 /* Padded or cut to the column's width, the last character then '+', and a blank. A figure that was
  * cut would be another figure: it takes more room. */
-static void put_padded(FILE *out, const struct report_column *column, const char *text,
+static void put_padded(struct line *line, const struct report_column *column, const char *text,
                        size_t length, bool is_title)
 {
     int width = abs(column->width), used = (int)text_columns(text, length);
@@ -22,68 +76,84 @@ static void put_padded(FILE *out, const struct report_column *column, const char
     if (used > width && report_field_is_whole(column->field) && !is_title)
         width = used;
     if (column->width > 0)
-        put_spaces(out, width - used);
-    fwrite_unlocked(text, 1, used > width ? text_fit(text, (size_t)width - 1) : length, out);
+        line_repeat(line, ' ', width - used);
+    line_add(line, text, used > width ? text_fit(text, (size_t)width - 1) : length);
     if (used > width)
-        putc_unlocked('+', out);
+        line_repeat(line, '+', 1);
     if (column->width < 0)
-        put_spaces(out, width - used);
-    putc_unlocked(' ', out);
+        line_repeat(line, ' ', width - used);
+    line_repeat(line, ' ', 1);
 }
 
-static void put_cell(struct report_table *table, size_t i, const char *text, size_t length,
-                     bool is_title)
+/* A text may need quotes, and may stand in line_room(). */
+static void put_csv(struct line *line, const char *text, size_t length)
+{
+    if (text_is_csv_cell(text)) {
+        line_add(line, text, length);
+        return;
+    }
+    line_flush(line);
+    text_put_csv_cell(line->out, text);
+}
+
+static void put_cell(const struct report_table *table, struct line *line, size_t i,
+                     const char *text, size_t length, bool is_title)
 {
     const char *delimiter = table->shape == REPORT_SHAPE_CSV ? "," : table->delimiter;
 
     if (table->shape == REPORT_SHAPE_TABLE) {
-        put_padded(table->out, &table->column[i], text, length, is_title);
+        put_padded(line, &table->column[i], text, length, is_title);
         return;
     }
     if (table->shape == REPORT_SHAPE_CSV && report_field_is_text(table->column[i].field))
-        text_put_csv_cell(table->out, text);
+        put_csv(line, text, length);
     else
-        fwrite_unlocked(text, 1, length, table->out);
+        line_add(line, text, length);
     if (table->shape == REPORT_SHAPE_PARSABLE || i + 1 < table->columns)
-        fputs_unlocked(delimiter, table->out);
+        line_add(line, delimiter, strlen(delimiter));
 }
 
 void report_table_header(struct report_table *table)
 {
+    struct line line;
+
     if (!table->header)
         return;
+    line_begin(&line, table->out);
     for (size_t i = 0; i < table->columns; i++) {
         const char *title =
             table->shape == REPORT_SHAPE_CSV ? table->column[i].key : table->column[i].title;
 
-        put_cell(table, i, title, strlen(title), true);
+        put_cell(table, &line, i, title, strlen(title), true);
     }
-    putc_unlocked('\n', table->out);
+    line_end(&line);
     if (table->shape != REPORT_SHAPE_TABLE)
         return;
     for (size_t i = 0; i < table->columns; i++) {
-        for (int k = 0; k < abs(table->column[i].width); k++)
-            putc_unlocked('-', table->out);
-        putc_unlocked(' ', table->out);
+        line_repeat(&line, '-', abs(table->column[i].width));
+        line_repeat(&line, ' ', 1);
     }
-    putc_unlocked('\n', table->out);
+    line_end(&line);
 }
 
 /* Puts the cells from the i-th on, and ends the line. */
-static void put_cells(struct report_table *table, size_t i, const struct report_row *row)
+static void put_cells(struct report_table *table, struct line *line, size_t i,
+                      const struct report_row *row)
 {
-    char text[REPORT_CELL_MAX];
+    char padded[REPORT_CELL_MAX];
 
     for (; i < table->columns; i++) {
+        const struct report_field *field = table->column[i].field;
+        char *text = table->shape == REPORT_SHAPE_TABLE ? padded : line_room(line);
         size_t length = table->shape == REPORT_SHAPE_CSV
-                            ? report_format_raw(row, table->column[i].field, &table->terms, text)
-                            : report_format_cell(row, table->column[i].field, &table->terms, text);
+                            ? report_format_raw(row, field, &table->terms, text)
+                            : report_format_cell(row, field, &table->terms, text);
 
-        if (report_field_is_text(table->column[i].field))
+        if (report_field_is_text(field))
             text_clean(text);
-        put_cell(table, i, text, length, false);
+        put_cell(table, line, i, text, length, false);
     }
-    putc_unlocked('\n', table->out);
+    line_end(line);
     table->rows++;
 }
 
@@ -103,13 +173,19 @@ void report_table_widen(struct report_table *table, const struct report_row *row
 
 void report_table_row(struct report_table *table, const struct report_row *row)
 {
-    put_cells(table, 0, row);
+    struct line line;
+
+    line_begin(&line, table->out);
+    put_cells(table, &line, 0, row);
 }
 
 void report_table_sum(struct report_table *table, const struct report_row *row, const char *name)
 {
-    put_cell(table, 0, name, strlen(name), true);
-    put_cells(table, 1, row);
+    struct line line;
+
+    line_begin(&line, table->out);
+    put_cell(table, &line, 0, name, strlen(name), true);
+    put_cells(table, &line, 1, row);
 }
 
 struct json_object *report_table_object(const struct report_table *table,

@@ -128,6 +128,9 @@ static void test_csv_cells(void **state)
         {"", ""},
         {"-1;=x", "'-1;=x"},
         {"\t=x", "'?=x"},
+        {"solver", "solver"},
+        {"a,b", "\"a,b\""},
+        {"a\xff", "a?"},
     };
 
     (void)state;
@@ -135,8 +138,22 @@ static void test_csv_cells(void **state)
         char *found = put(text_put_csv_cell, row[i][0]);
 
         assert_string_equal(found, row[i][1]);
+        assert_true(!text_is_csv_cell(row[i][0]) || strcmp(row[i][0], row[i][1]) == 0);
         free(found);
     }
+}
+
+/* What is a cell at a glance: most texts of a report are. */
+static void test_csv_glance(void **state)
+{
+    static const char *const plain[] = {"", "n14", "2026-10-01T00:00:00", "0-7", "a.b_c/d"};
+    static const char *const other[] = {"-1", "=x", "a,b", "a\"", " a", "a b", "\xc3\xa4", "a\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+        assert_true(text_is_csv_cell(plain[i]));
+    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+        assert_false(text_is_csv_cell(other[i]));
 }
 
 static void test_json(void **state)
@@ -176,9 +193,10 @@ static void test_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clean), cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_csv),   cmocka_unit_test(test_csv_cells),
-        cmocka_unit_test(test_json),  cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_clean),      cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_csv),        cmocka_unit_test(test_csv_cells),
+        cmocka_unit_test(test_csv_glance), cmocka_unit_test(test_json),
+        cmocka_unit_test(test_lists),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -260,6 +260,19 @@ grep -q '^Programs that gained, measured: none' "$dir/out" || bad 'report --bene
 grep -q 'class="verdict hurts"' "$dir/hurts.html" || bad 'report --html, hurts' 'in red' "$(grep verdict "$dir/hurts.html")"
 ! grep -q 'slowdown avoided, predicted' "$dir/hurts.html" || bad 'report --html, hurts' 'no figure that is only predicted' "$(grep -o '<li>.*avoided' "$dir/hurts.html")"
 
+# A line that is longer than what is written at once: 3000 names, and a delimiter of 10,000 characters.
+many=$(awk 'BEGIN { for (i = 0; i < 3000; i++) printf "JobName%s", i < 2999 ? "," : "" }')
+for shape in --csv '--parsable2 --delimiter ,'; do
+    # shellcheck disable=SC2086 # words
+    run '' report --ledger "$url" $all $a -X -n $shape -j 13_3 -o "$many"
+    case $shape in --csv) cell='"a""b,c"' ;; *) cell='a"b,c' ;; esac
+    awk -v cell="$cell" 'BEGIN { for (i = 0; i < 3000; i++) printf "%s%s", cell, i < 2999 ? "," : "\n" }' | cmp -s - "$dir/out" || bad "report $shape" "3000 names" "others"
+done
+long=$(awk 'BEGIN { for (i = 0; i < 10000; i++) printf "%d", i % 10 }')
+# shellcheck disable=SC2086 # words
+run '' report --ledger "$url" $all $a -X -n --parsable2 --delimiter "$long" -j 12 -o JobID,Elapsed
+[ "$(cat "$dir/out")" = "12${long}00:16:40" ] || bad "report --delimiter" "all of it" "$(head -c 100 "$dir/out")"
+
 for option in --csv --by=user '-o JobID' -X --per-node '--html x'; do
     # shellcheck disable=SC2086 # an option and its value
     refuses '' 2 "--benefit is a page by itself" report --benefit $option
