@@ -79,8 +79,10 @@ static int read_geometry(const struct profile_args *args, const char *spec,
     }
     if (!geometry->llc.bytes || !geometry->llc.ways || !geometry->line_bytes)
         return berth_error_set(err,
-                               "size, ways or line of the last-level cache are not known here: "
-                               "give --llc BYTES:WAYS:LINE");
+                               "size, ways or line of the last-level cache are not known %s%.200s: "
+                               "give --llc BYTES:WAYS:LINE, as `lscpu -C` has them",
+                               spec && *spec ? "by topology = " : "here",
+                               spec && *spec ? spec : "");
     if (!geometry->l1.bytes || !geometry->l1.ways)
         geometry->l1 = (struct cachesim_cache){32 << 10, 8};
     if (!geometry->l2.ways || geometry->l2.bytes >= geometry->llc.bytes) /* the L2 is the LLC */

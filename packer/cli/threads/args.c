@@ -166,7 +166,8 @@ static int check(const struct threads_args *args, bool dashes)
                          args->step, args->factor);
     if (!args->thresholds && !args->record && !args->dry_run)
         return ctl_usage("threads", "--thresholds FILE expected: what is high differs from machine "
-                                    "to machine; --record three programs, then --learn");
+                                    "to machine. Your site may have that FILE; else --record "
+                                    "SWEEPS with three programs, then --learn SWEEPS > FILE");
     return -1;
 }
 

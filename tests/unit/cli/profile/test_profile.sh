@@ -265,7 +265,7 @@ refuses '' 2 '--limit: a value is missing' profile --limit
 refuses '' 1 'nonesuch: command not found' profile --db "$db" --llc 256K:16:64 nonesuch
 refuses '' 1 'No such file' profile --db "$db" --llc 256K:16:64 ./none/such
 refuses '' 1 'not a program' profile --db "$db" --llc 256K:16:64 "$dir"
-refuses '' 1 'give --llc BYTES:WAYS:LINE' profile --db "$db" --topology 'core:2 pu:1' true
+refuses '' 1 'not known by topology = core:2 pu:1: give --llc BYTES:WAYS:LINE, as `lscpu -C` has them' profile --db "$db" --topology 'core:2 pu:1' true
 refuses '' 1 'no set' profile --db "$db" --llc 64:16:64 true
 refuses '' 1 'power of two' profile --db "$db" --llc 64K:16:48 true
 refuses '' 1 '/no/such/folder/p.db' profile --db /no/such/folder/p.db --llc 256K:16:64 true
