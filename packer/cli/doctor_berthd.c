@@ -94,7 +94,7 @@ static void check_silence(struct doctor *doctor, struct json_object *node)
 
     if (text[0])
         doctor_add(doctor, "berthd: silence", longer > SILENCE_MOST ? DOCTOR_WARN : DOCTOR_OK,
-                   "a step that waits for the slowest of its nodes takes longer: berth(7), SILENCE",
+                   "a step that waits for its slowest node takes longer: berth-guide(7), SILENCE",
                    "%s", text);
 }
 

@@ -231,7 +231,7 @@ const struct conf_key conf_key[] = {
      "While there is nothing to decide, steps and meters are looked at that seldom: while nobody "
      "is on the node, or one step that stands where Slurm put it, and asked for nothing that "
      "follows what it does. A program that waits for the slowest of a thousand nodes waits for "
-     "each look. 0: as often as ever. berth(7), SILENCE."},
+     "each look. 0: as often as ever. berth-guide(7), SILENCE."},
     {"together", LIVE, "on", CHOICE(switch_words), FIELD(together),
      "What is done by time is done on multiples of its period on the wall clock, so that all nodes "
      "do it at the same instant, as far as their clocks agree: who waits for the slowest of them "
@@ -255,7 +255,7 @@ const struct conf_key conf_key[] = {
      "site's default places them, so many are only observed, by lot: berthctl report --benefit "
      "then measures what the others gain. Where the default places nobody there are none. Who asks "
      "for berth is always placed. 0: all are placed, and nobody can tell any more what that "
-     "brings. See berth(7), THE TRIAL."},
+     "brings. See berth-guide(7), THE TRIAL."},
     {"control_key", START, "", TEXT, FIELD(control_key),
      "A file with 32 hexadecimal digits, root's and of mode 0600, by which lots are drawn for "
      "control: the same file on all nodes has steps of several nodes take part. Empty: a key of "

@@ -5,9 +5,9 @@
  * that CPUAffinity= of its service holds.
  *
  * There the event loop goes before others (system/urgency.h), for its answers' sake. Less urgent it
- * would take as much of a program, only later, and in pieces it would take more: berth(7), SILENCE,
- * has the figures. A real-time thread is not interrupted by berthd, which is none: the kernel sees
- * to that. */
+ * would take as much of a program, only later, and in pieces it would take more: berth-guide(7),
+ * SILENCE, has the figures. A real-time thread is not interrupted by berthd, which is none: the
+ * kernel sees to that. */
 #ifndef BERTH_DAEMON_OWN_CPUS_H
 #define BERTH_DAEMON_OWN_CPUS_H
 

@@ -465,6 +465,8 @@ struct json_object *report_format_json(const struct report_row *row,
                                : json_object_new_int64((int64_t)number_of(row, field));
 }
 
+#define MANY_KWH 9999.5 /* of which four digits would not do */
+
 /* "(0.3EUR a kWh)"; by the time it is a mean. */
 static void put_of_kwh(FILE *out, double of_kwh, const char *unit, const struct tariff *tariff)
 {
@@ -481,7 +483,8 @@ void report_format_terms(FILE *out, const struct report_row *row, const struct r
     if (isnan(kwh) || (!report_terms_price(terms) && !report_terms_co2(terms)))
         return;
     put_at_least(row, row->energy[REPORT_ENERGY].metered, text);
-    fprintf(out, "%s%.4gkWh", text, kwh);
+    fprintf(out, kwh < MANY_KWH ? "%s%.4gkWh" : "%s%.4gMWh", text,
+            kwh < MANY_KWH ? kwh : kwh / 1000);
     if (put_terms(row, REPORT_FORM_COST, terms, text)) {
         fprintf(out, ", %s", text);
         put_of_kwh(out, row->number[REPORT_COST] / kwh, terms->currency ? terms->currency : "",

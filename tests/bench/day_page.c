@@ -40,13 +40,13 @@ static void print_sentences(const struct day_page *page)
 {
     const struct day_tally *slurm = &page->slurm.all, *berth = &page->berth.all;
 
-    printf("Slowdown: beside each other programs took %.1f %% longer than alone, with berth\n"
-           "          %.1f %%.\n",
+    printf("Slowdown: beside each other programs took %.1f %% longer than alone,\n"
+           "          with berth %.1f %%.\n",
            longer_percent(slurm), longer_percent(berth));
     printf("Queue:    a job waited %.0f s for its cores on average, with berth %.0f s.\n",
            slurm->wait_s / slurm->jobs, berth->wait_s / berth->jobs);
-    printf("Energy:   the cores at work took %.2f kWh, with berth %.2f kWh, by a model of\n"
-           "          %g W a core: nothing was metered.\n",
+    printf("Energy:   the cores at work took %.2f kWh, with berth %.2f kWh,\n"
+           "          by a model of %g W a core: nothing was metered.\n",
            kwh(page->slurm.core_s), kwh(page->berth.core_s), CORE_W);
 }
 

@@ -188,6 +188,12 @@ chem              1      1     0.067
 phys              1      2     2.111   12.00kJ     0.010EUR            
 total             3      4     2.244 >=16.00kJ   >=0.013EUR            
 >=0.004444kWh, >=0.013EUR (3EUR a kWh on average)' $a --by account --config "$dir/fields.conf"
+# what takes more than four digits of kWh is told in MWh
+record n9 90 0 eve 1009 $morning 1000 0 ',"uj_package":90000000000000000' | "$fill" "sqlite:$dir/much.db" || exit 99
+answers '' 'User             Energy         Cost 
+------------ ---------- ------------ 
+eve            25.00MWh   7500.00CHF 
+25MWh, 7500.00CHF (0.3CHF a kWh), 10.00t of CO2 (400g a kWh)' report --ledger "sqlite:$dir/much.db" $a $all --config "$dir/site.conf" --by user -o Group,Energy,Cost
 printf 'report_fields = Cost,Colour\n' >"$dir/fields.conf"
 refuses '' 2 "report_fields of berth.conf: no such field: 'Colour'" report --ledger "$url" --config "$dir/fields.conf"
 

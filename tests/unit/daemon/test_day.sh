@@ -111,7 +111,7 @@ page() { # OPTION...
         grep -q "^$sentence: " "$dir/out" || bad "no sentence of $sentence"
     done
     [ "$(grep -c '^cache ' "$dir/out")" -eq 2 ] || bad "two caches are not drawn"
-    tr '\n' ' ' <"$dir/out" | sed -nE 's/.*took ([0-9.]+) % longer than alone, with berth +([0-9.]+) %.* ([0-9.]+) kWh, with berth ([0-9.]+) kWh.*/\1 \2 \3 \4/p' >"$dir/short"
+    tr '\n' ' ' <"$dir/out" | sed -nE 's/.*took ([0-9.]+) % longer than alone, +with berth +([0-9.]+) %.* ([0-9.]+) kWh, +with berth ([0-9.]+) kWh.*/\1 \2 \3 \4/p' >"$dir/short"
 }
 truth '[1,0.1]' '[0.05,0]'
 page
