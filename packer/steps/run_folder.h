@@ -13,7 +13,7 @@
 /* Writes the path of the folder of that name. */
 void run_folder(const struct packer *packer, const char *name, char path[PATH_MAX]);
 
-/* Makes it, or gives it its mode. 0, or -1 with errno. */
+/* Makes it, and that of the socket around it, or gives it its mode. 0, or -1 with errno. */
 int run_folder_make(const char *path);
 
 #endif

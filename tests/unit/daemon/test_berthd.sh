@@ -70,5 +70,14 @@ case "$rc $said" in
 "0 "*stopping*) ;;
 *) echo "not ok - a signal while it started: $rc \"$said\"" && failures=$((failures + 1)) ;;
 esac
+
+# Where there are no folders yet, as without systemd after the node has started, they are made.
+printf '%s\n' "$kept" | sed "s|^socket = .*|socket = $dir/run/s|; s|$dir/state|$dir/fresh|; s|^ledger = .*|ledger = sqlite:$dir/fresh/l.db|" >"$dir/berth.conf"
+said=$(timeout -s KILL 60 env --block-signal=TERM sh -c 'kill -TERM $$; exec "$0" -c "$1"' "$berthd" "$dir/berth.conf" 2>&1)
+case $said in
+*" error "*) echo "not ok - berthd without folders: \"$said\"" && failures=$((failures + 1)) ;;
+*stopping*) ;;
+*) echo "not ok - berthd without folders: \"$said\"" && failures=$((failures + 1)) ;;
+esac
 [ $failures = 0 ] && echo ok
 exit $failures
