@@ -140,7 +140,7 @@ void report_table_header(struct report_table *table)
 static void put_cells(struct report_table *table, struct line *line, size_t i,
                       const struct report_row *row)
 {
-    char padded[REPORT_CELL_MAX];
+    char padded[REPORT_CELL_MAX] = "";
 
     for (; i < table->columns; i++) {
         const struct report_field *field = table->column[i].field;
