@@ -5,8 +5,9 @@
 
 #include "tasks/wake.h"
 
-#define ROUNDS 10     /* of searching, before sleeping */
-#define ROUNDS_BUSY 6 /* of these the processor is not let go */
+#define ROUNDS 10        /* of searching, before sleeping */
+#define ROUNDS_DEALT 120 /* where there are domains whose workers deal it tasks */
+#define ROUNDS_BUSY 6    /* of these the processor is not let go */
 
 /* Tells the processor that this is a loop that waits. */
 static void pause_moment(void)
@@ -51,12 +52,21 @@ static struct task *sleep_a_while(struct worker *me, const struct want *want)
     return task;
 }
 
+/* How long it searches before it sleeps, and goes to other domains: those who work there deal it
+ * the next tasks that they create, and it stays at home. */
+static unsigned rounds_of(const struct worker *me)
+{
+    return load_u32(&me->pool->domains) > 1 && me->pool->stealing.domains ? ROUNDS_DEALT : ROUNDS;
+}
+
 static struct task *search(struct worker *me, const struct want *want)
 {
+    unsigned rounds = rounds_of(me);
+
     for (unsigned round = 0;; round++) {
         struct task *task = steal_look(me, want, false);
 
-        if (!task && round >= ROUNDS && !is_over(me, want)) {
+        if (!task && round >= rounds && !is_over(me, want)) {
             task = sleep_a_while(me, want);
             round = 0;
         }

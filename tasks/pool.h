@@ -21,6 +21,7 @@
 #define TASK_BYTES 128
 #define OBJECT_SLOTS 8192    /* a power of two */
 #define TASK_QUEUE_MOST 2048 /* tasks on a worker's queue: then a new one runs at once */
+#define TASK_QUEUE_DEEP 32   /* more than a tree of tasks leaves on it */
 #define TASK_LIST_MOST 65536 /* and in a domain's list: 8 MiB of tasks */
 
 struct task {
@@ -77,6 +78,7 @@ struct worker {
     bool was_empty;
     uint32_t turns; /* tasks until it looks at the places again */
     uint64_t chance, pushed;
+    uint32_t created, turn; /* of domains, for tasks that it deals */
     double begun_s;
     const char *stack_low; /* what is below is kept for tasks that nobody else may run */
     uint32_t layout;       /* of the pool's, that it stands by */

@@ -217,7 +217,7 @@ struct task *steal_look(struct worker *me, const struct want *want, bool last)
     task = queues_take(mine);
     if (!task)
         task = me->pool->stealing.domains ? from_members(me, mine, last) : from_all(me, last);
-    if (!task && me->pool->domains > 1)
+    if (!task && me->pool->domains > 1 && (last || !me->pool->stealing.domains))
         task = outside(me, last);
     return task;
 }

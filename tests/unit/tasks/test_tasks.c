@@ -362,6 +362,61 @@ static void test_signals(void **state)
     berth_tasks_stop(pool);
 }
 
+/* ---- dealing ---- */
+
+#define FLAT 4000
+#define FLAT_TRIES 20
+
+static void spin(const void *nothing)
+{
+    for (volatile unsigned i = 0; i < 10000; i++)
+        ;
+    add_one(nothing);
+}
+
+static void create_flat(const void *nothing)
+{
+    for (unsigned i = 0; i < FLAT; i++)
+        berth_task(spin, NULL, 0);
+    berth_task_wait();
+    (void)nothing;
+}
+
+/* What part of the stolen tasks come from another domain, of so many workers in two of them. */
+static double remote_share(uint32_t workers)
+{
+    struct berth_tasks *pool = start(workers);
+    struct berth_tasks_counts counts;
+
+    assert_int_equal(berth_tasks_domains(pool), 2);
+    berth_tasks_run(pool, create_flat, NULL, 0);
+    assert_int_equal(done, FLAT);
+    berth_tasks_counts(pool, &counts);
+    berth_tasks_stop(pool);
+    return counts.steals ? (double)counts.remote / (double)counts.steals : 0;
+}
+
+/* Tasks without an object are dealt to both domains: each has its own to do. Where a domain's
+ * workers are kept from their CPUs the others take theirs, so that some tries may show more. */
+static void test_dealt(void **state)
+{
+    static const uint32_t workers[] = {4, 12};
+
+    (void)state;
+    setenv("BERTH_TASKS_NODES", "0|1", 1);
+    for (size_t i = 0; i < 2; i++) {
+        double least = 1;
+
+        for (unsigned k = 0; k < FLAT_TRIES && least >= 0.05; k++) {
+            double share = remote_share(workers[i]);
+
+            least = share < least ? share : least;
+        }
+        assert_true(least < 0.05);
+    }
+    unsetenv("BERTH_TASKS_NODES");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +427,7 @@ int main(void)
         cmocka_unit_test(test_group_inside),  cmocka_unit_test(test_stop_with_pending),
         cmocka_unit_test(test_stop_inside),   cmocka_unit_test(test_threads_outside),
         cmocka_unit_test(test_two_pools),     cmocka_unit_test(test_signals),
+        cmocka_unit_test(test_dealt),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
