@@ -6,6 +6,8 @@
 #include "models/online/rate.h"
 #include "enum_table.h"
 
+#define ANOTHER 2 /* times as many misses, or as few, are another phase's */
+
 const char *const TABLE(tranquil_rule_name, TRANQUIL_RULES) = {
     ROW(TRANQUIL_SIGNIFICANT) = "significant", ROW(TRANQUIL_PRINTED) = "printed"};
 TABLE_COMPLETE(tranquil_rule_name);
@@ -101,11 +103,11 @@ bool tranquil_fell(enum tranquil_rule rule, size_t m, const double *before, size
         return false;
     a = moments_of(m, first);
     b = moments_of(n, second);
-    if (rule == TRANQUIL_PRINTED)
-        return b.mean < a.mean && b.variance < a.variance;
+    if (!(b.mean < a.mean && b.variance < a.variance))
+        return false;
     off_a = distances(m, first);
     off_b = distances(n, second);
-    return is_lower(&a, &b) && is_lower(&off_a, &off_b);
+    return rule == TRANQUIL_PRINTED || is_lower(&a, &b) || is_lower(&off_a, &off_b);
 }
 
 struct tranquil_profile tranquil_profile(const struct tranquil_burst *burst)
@@ -143,9 +145,20 @@ static struct tranquil_policy fallback_of(const struct tranquil *tranquil, enum 
 /* The program is of the other kind: what was refused there says nothing here. */
 static void see_kind(struct tranquil *tranquil, bool memory_intensive)
 {
-    if (memory_intensive != tranquil->memory_intensive)
+    if (memory_intensive != tranquil->memory_intensive) {
         tranquil->rest = tranquil->rests = 0;
+        tranquil->refused_miss = 0;
+    }
     tranquil->memory_intensive = memory_intensive;
+}
+
+/* Says whether the program misses otherwise than when its memory was dealt in vain: a trial carries
+ * all its pages there and back. */
+static bool is_another_phase(const struct tranquil *tranquil)
+{
+    double was = tranquil->refused_miss, is = tranquil->now.miss;
+
+    return is >= ANOTHER * was || was >= ANOTHER * is;
 }
 
 /* Says whether there is a trial in this pass. */
@@ -155,6 +168,8 @@ static bool tries(struct tranquil *tranquil, enum tranquil_rule rule)
         return true;
     if (same(trial_of(tranquil), tranquil->left))
         return false;
+    if (tranquil->memory_intensive && tranquil->refused_miss > 0)
+        return is_another_phase(tranquil);
     return tranquil->rest == 0 || --tranquil->rest == 0;
 }
 
@@ -203,6 +218,8 @@ static void end_pass(struct tranquil *tranquil, const struct tranquil_rules *rul
         return;
     }
     tranquil->policy = fallback_of(tranquil, rules->rule);
+    if (memory)
+        tranquil->refused_miss = tranquil->before.miss;
     rest(tranquil);
 }
 

@@ -12,14 +12,17 @@
  * The paper's rule (TRANQUIL_PRINTED) compares by "<" alone: on two bursts of mere noise it keeps a
  * quarter of the trials, and it tries anew in each pass what is in effect already. Ours
  * (TRANQUIL_SIGNIFICANT) differs in three points:
- *   - Fallen means fallen by more than chance explains: the mean by Welch's test, the deviation by
- *     that of Brown and Forsythe (the same test, of the distances from the burst's median), each
- *     one-sided at 2.5 %. Both must hold, so a trial that does not lower both is kept in at most
- *     2.5 % of the cases, whatever it does to the other one, and mere noise much more seldom.
+ *   - Both have to be lower, and one of them by more than chance explains: the mean by Welch's
+ * test, or the deviation by that of Brown and Forsythe (the same test, of the distances from the
+ *     burst's median), each one-sided at 2.5 %. Mere noise is kept in a fortieth of the cases. That
+ *     both tests have to hold would refuse most that halves the deviation: ten readings hardly show
+ *     it.
  *   - What is in effect already is not tried again; the pass leaves it as it is.
- *   - A trial that was not kept is made again 2 passes later, then 4, up to TRANQUIL_REST_MAX,
- * until one is kept or the program is of the other kind: moving its memory there and back costs
- *     something each time. What was before it comes back, but for the slices.
+ *   - A trial of slices that was not kept is made again 2 passes later, then 4, up to
+ *     TRANQUIL_REST_MAX, until one is kept or the program is of the other kind. What was before it
+ *     comes back, but for the slices. One of memory carries all pages there and back: it is made
+ *     again only when the program misses twice as often or half as often, or has been of the other
+ *     kind meanwhile.
  *
  * Where the misses are not known the program counts as one of the second kind.
  *
@@ -88,6 +91,7 @@ struct tranquil { /* all zero: nothing has happened */
     struct tranquil_policy left; /* what was in effect before the trial */
     struct tranquil_burst first; /* the pass' first burst */
     unsigned rest, rests;        /* passes to come without a trial; as many as there were last */
+    double refused_miss;         /* before a trial of memory that was not kept; 0: none was */
 };
 
 /* Takes in the burst that has just been read under tranquil->policy, and decides: the caller puts
@@ -104,8 +108,8 @@ void tranquil_refused(struct tranquil *tranquil);
 /* Returns means and deviations. */
 struct tranquil_profile tranquil_profile(const struct tranquil_burst *burst);
 
-/* Says whether both mean and standard deviation of the n values `after` are below those of the m
- * values `before`, by that rule. Values that are NAN are left out. */
+/* Says whether mean and standard deviation of the n values `after` are below those of the m values
+ * `before`, by that rule. Values that are NAN are left out. */
 bool tranquil_fell(enum tranquil_rule rule, size_t m, const double *before, size_t n,
                    const double *after);
 

@@ -29,6 +29,7 @@ extern const char *const conf_idle_energy_name[]; /* "cores", .., NULL */
 
 enum conf_switch { CONF_OFF, CONF_ON, CONF_SWITCHES };
 enum conf_private { CONF_PRIVATE_SLURM, CONF_PRIVATE_ON, CONF_PRIVATE_OFF, CONF_PRIVATES };
+enum conf_tranquil_rule { CONF_TRANQUIL_SIGNIFICANT, CONF_TRANQUIL_PRINTED, CONF_TRANQUIL_RULES };
 enum conf_dio_power_order { CONF_BALANCED, CONF_AS_PRINTED, CONF_DIO_POWER_ORDERS };
 enum conf_edp_power { CONF_EDP_TOTAL, CONF_EDP_ABOVE_IDLE, CONF_EDP_POWERS };
 enum conf_share { CONF_SHARE_NEED, CONF_SHARE_ADAPT, CONF_SHARES };
@@ -66,7 +67,8 @@ struct conf {
     enum conf_enforcement enforcement;
     enum log_target log;
     enum log_level log_level;
-    double devil_miss_pmi;    /* at or above: a devil (Blagodurov 2010, section 6) */
+    double devil_miss_pmi; /* at or above: a devil (Blagodurov 2010, section 6) */
+    enum conf_tranquil_rule tranquil_rule;
     double tranquil_miss_pmi; /* above: memory-intensive (Pusukuri 2012, section 3.3) */
     uint64_t tranquil_pass_ms;
     double adapt_light_mpa, adapt_light_lock; /* at most: light (Pusukuri 2012, section 6.2.1) */

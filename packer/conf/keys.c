@@ -62,6 +62,12 @@ static const char *const TABLE(dio_power_order_words, CONF_DIO_POWER_ORDERS + 1)
     ROW(CONF_BALANCED) = "balanced", ROW(CONF_AS_PRINTED) = "printed",
     ROW(CONF_DIO_POWER_ORDERS) = NULL};
 TABLE_COMPLETE(dio_power_order_words);
+static const char *const TABLE(tranquil_rule_words, CONF_TRANQUIL_RULES + 1) = {
+    ROW(CONF_TRANQUIL_SIGNIFICANT) = "significant",
+    ROW(CONF_TRANQUIL_PRINTED) = "printed",
+    ROW(CONF_TRANQUIL_RULES) = NULL,
+};
+TABLE_COMPLETE(tranquil_rule_words);
 static const char *const TABLE(edp_power_words, CONF_EDP_POWERS + 1) = {
     ROW(CONF_EDP_TOTAL) = "total", ROW(CONF_EDP_ABOVE_IDLE) = "above-idle",
     ROW(CONF_EDP_POWERS) = NULL};
@@ -185,6 +191,10 @@ const struct conf_key conf_key[] = {
      "Least urgent line that is logged."},
     {"devil_miss_pmi", LIVE, "2000", NUMBER("cache misses per million instructions", 0, 1e6),
      FIELD(devil_miss_pmi), "A program that misses at least so often is a devil."},
+    {"tranquil_rule", LIVE, "significant", CHOICE(tranquil_rule_words), FIELD(tranquil_rule),
+     "When the word tranquil keeps what it tried: significant where mean and deviation are lower, "
+     "one of them beyond chance; printed by less-than alone, as Pusukuri 2012 prints it, which "
+     "keeps a quarter of what has no effect, and tries, and moves pages, in each pass."},
     {"tranquil_miss_pmi", LIVE, "2000", NUMBER("cache misses per million instructions", 0, 1e6),
      FIELD(tranquil_miss_pmi),
      "The word tranquil takes a program that misses more often for one that is to have its memory "

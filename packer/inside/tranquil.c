@@ -69,7 +69,10 @@ static struct tranquil_burst seen_in(const struct burst *burst)
 
 static bool sample(const struct packer *packer, const struct step *step, struct inside_run *run)
 {
-    const struct tranquil_rules rules = {.miss = packer->world.conf.tranquil_miss_pmi};
+    const struct tranquil_rules rules = {
+        .rule = packer->world.conf.tranquil_rule == CONF_TRANQUIL_PRINTED ? TRANQUIL_PRINTED
+                                                                          : TRANQUIL_SIGNIFICANT,
+        .miss = packer->world.conf.tranquil_miss_pmi};
     struct inside_tranquil *tranquil = &run->tranquil;
     struct tranquil_burst seen = seen_in(&tranquil->burst);
 

@@ -369,7 +369,7 @@ static void test_mdoc_names_every_key(void **state)
     "isolate_qos = high\nthrottle_users = 7\nprefetch_users = 8\npolicy = dio-power\n"             \
     "share = adapt\ndio_power_order = printed\nedp_power = above-idle\n"                           \
     "log = syslog\nlog_level = warn\n"                                                             \
-    "devil_miss_pmi = 1\ntranquil_miss_pmi = 20\ntranquil_pass = 21s\n"                            \
+    "devil_miss_pmi = 1\ntranquil_rule = printed\ntranquil_miss_pmi = 20\ntranquil_pass = 21s\n"   \
     "adapt_light_mpa = 0.2\nadapt_light_lock = 22\nneutral_miss_pmi = 2\nsweep = 1s\nhistory = "   \
     "3\nstartup = 4s\n"                                                                            \
     "first_window = 5s\nwindow = 6s\nrest = 7s\ntogether = off\n"                                  \

@@ -196,6 +196,19 @@ static void test_refused(void **state)
     assert_true(step->inside.changes > 1 && step->inside.changes <= 5); /* 2, 4, 8, 16 later */
 }
 
+/* By the paper's rule there is a trial in each pass. */
+static void test_printed(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step;
+
+    f->packer.world.conf.tranquil_rule = CONF_TRANQUIL_PRINTED;
+    step = start(f, &stubborn, true);
+    for (int i = 0; i < 31; i++)
+        pass(f, step);
+    assert_true(step->inside.changes > 5); /* which is the most of ours */
+}
+
 /* A burst begins when the pass does, reads every 100 ms, and nothing is read between. */
 static void test_bursts_are_armed(void **state)
 {
@@ -282,14 +295,9 @@ static void test_dealt_before(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_kept),
-        TEST(test_memory),
-        TEST(test_refused),
-        TEST(test_bursts_are_armed),
-        TEST(test_without_the_word),
-        TEST(test_release),
-        TEST(test_unreadable),
-        TEST(test_dealt_before),
+        TEST(test_kept),    TEST(test_memory),           TEST(test_refused),
+        TEST(test_printed), TEST(test_bursts_are_armed), TEST(test_without_the_word),
+        TEST(test_release), TEST(test_unreadable),       TEST(test_dealt_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
