@@ -4,9 +4,10 @@ noinst_LTLIBRARIES += libtasks.la
 libtasks_la_SOURCES = $(tasks_sources)
 lib_LTLIBRARIES += libberth_tasks.la
 tasks_sources = \
+	blackboard/berth_blackboard.h blackboard/layout.h blackboard/reader.c \
 	models/tasks/locality.c models/tasks/locality.h \
 	models/tasks/threshold.c models/tasks/threshold.h \
-	runtime/cohort.c runtime/cohort.h runtime/crowd.c runtime/crowd.h runtime/futex.h \
+	runtime/cohort.c runtime/cohort.h runtime/contention.c runtime/contention.h runtime/crowd.c runtime/crowd.h runtime/futex.h runtime/rt.c runtime/rt.h runtime/said.c runtime/said.h \
 	tasks/berth_mutex.h \
 	tasks/berth_tasks.h \
 	tasks/create.c tasks/create.h \
@@ -22,6 +23,7 @@ tasks_sources = \
 	tasks/pool.c tasks/pool.h \
 	tasks/queues.c tasks/queues.h \
 	tasks/record.h \
+	tasks/rest.c tasks/rest.h \
 	tasks/standing.c tasks/standing.h \
 	tasks/steal.c tasks/steal.h \
 	tasks/tasks.c \

@@ -54,6 +54,7 @@ struct domain {
     _Alignas(TASKS_LINE) _Atomic uint32_t waiting; /* how many tasks are in the list */
     _Atomic uint32_t searching;                    /* workers that look for any task */
     _Atomic uint32_t sleepers;                     /* and that sleep until there is any */
+    _Atomic uint32_t resting;                      /* and that rest (rest.h) */
     _Atomic bool outside;                          /* one of its workers looks in other domains */
     _Atomic int memory_node; /* as the kernel numbers it; -1: it did not say */
     _Alignas(TASKS_LINE) _Atomic uint32_t members;
@@ -114,6 +115,7 @@ struct berth_tasks {
     _Alignas(TASKS_LINE) _Atomic uint32_t sleepers;
     _Atomic uint32_t layout, generation;
     _Atomic bool stopping;
+    _Atomic bool freed; /* nobody rests any more, until the memory is saturated anew */
     _Atomic uint64_t object[OBJECT_SLOTS]; /* objects.c */
     _Atomic uint32_t turn;                 /* of domains, for tasks from outside */
     /* Threads outside wait here: for workers to be ready, for groups, for all tasks. */

@@ -9,6 +9,7 @@
 #include "tasks/memory.h"
 #include "tasks/moves.h"
 #include "tasks/queues.h"
+#include "tasks/rest.h"
 
 #define LOOK_AT_PLACES 256 /* tasks until a worker that always has some looks where it stands */
 
@@ -149,6 +150,8 @@ static struct task *next_task(struct worker *me, const struct want *want)
         return task;
     set_thresholds(me);
     moves_follow(me);
+    if (!want->record)
+        rest_a_while(me);
     return idle_until(me, want);
 }
 

@@ -345,6 +345,7 @@ unit_programs = \
 	tests/unit/tasks/test_mutex \
 	tests/unit/tasks/test_objects \
 	tests/unit/tasks/test_places \
+	tests/unit/tasks/test_rest \
 	tests/unit/tasks/test_sleep \
 	tests/unit/tasks/test_tasks \
 	tests/unit/tasks/test_trees \
@@ -422,6 +423,7 @@ tests_unit_runtime_test_barrier_SOURCES = tests/unit/runtime/test_barrier.c runt
 tests_unit_runtime_test_barrier_LDFLAGS = -Wl,--wrap=lines_take
 tests_unit_runtime_test_barrier_LDADD = $(CMOCKA_LIBS) -lpthread
 tests_unit_runtime_test_contention_SOURCES = tests/unit/runtime/test_contention.c runtime/contention.c
+tests_unit_runtime_test_contention_CPPFLAGS = $(AM_CPPFLAGS)
 tests_unit_runtime_test_contention_LDADD = libblackboard.la $(CMOCKA_LIBS) -lm -lpthread
 tests_unit_runtime_test_crowd_LDFLAGS = -Wl,--wrap=clock_gettime -Wl,--wrap=open
 tests_unit_runtime_test_crowd_LDADD = $(TASKS_TESTED)
@@ -449,6 +451,7 @@ tests_unit_tasks_test_mutex_LDFLAGS = -Wl,--wrap=mmap
 tests_unit_tasks_test_objects_LDADD = $(TASKS_TESTED)
 tests_unit_tasks_test_objects_LDFLAGS = -Wl,--wrap=syscall
 tests_unit_tasks_test_places_LDADD = $(TASKS_TESTED)
+tests_unit_tasks_test_rest_LDADD = libblackboard.la $(TASKS_TESTED) -lm
 tests_unit_tasks_test_sleep_LDADD = $(TASKS_TESTED)
 tests_unit_tasks_test_sleep_LDFLAGS = -Wl,--wrap=pthread_mutex_lock
 tests_unit_tasks_test_tasks_LDADD = $(TASKS_TESTED)
