@@ -222,10 +222,10 @@ static int write_benefit(const struct report_args *args, struct benefit *benefit
     struct json_object *object;
 
     if (args->shape != REPORT_SHAPE_JSON) {
-        benefit_print(stdout, result, &about);
+        (args->variation ? variation_print : benefit_print)(stdout, result, &about);
         return fflush(stdout) != 0 || ferror(stdout) ? ctl_fail("stdout", "%m") : 0;
     }
-    object = benefit_json(result, &about);
+    object = (args->variation ? variation_json : benefit_json)(result, &about);
     return object ? ctl_print_json(object) : ctl_fail("report", "%s", strerror(ENOMEM));
 }
 

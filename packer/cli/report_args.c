@@ -215,6 +215,8 @@ static const struct ctl_option option_rows[] = {
     {"json", 0, NULL, "one JSON object", CTL_ONE(struct report_args, shape, REPORT_SHAPE_JSON)},
     {"benefit", 0, NULL, "does it help? slowdown, core-hours and energy saved or savable",
      CTL_FLAG(struct report_args, benefit)},
+    {"variation", 0, NULL, "do the runs of a program vary less where berth put them?",
+     CTL_FLAG(struct report_args, variation)},
     {"html", 0, "FILE", "one page with charts, for a browser; - is stdout",
      CTL_TEXT(struct report_args, html)},
     {"ledger", 0, "URL", "sqlite:PATH or mariadb://HOST/NAME; else what berth.conf says",
@@ -286,11 +288,14 @@ int ctl_report_args(int argc, char **argv, struct report_args *args)
     args->jobs_only = args->jobs_only || args->by_job;
     if (args->html && args->shape != REPORT_SHAPE_TABLE)
         return ctl_usage("report", "--html is a page by itself: no --csv, --json or --parsable");
+    args->benefit = args->benefit || args->variation;
     if (args->benefit &&
         (args->html || args->by_given || args->format || args->per_node || args->jobs_only ||
          args->divide || (args->shape != REPORT_SHAPE_TABLE && args->shape != REPORT_SHAPE_JSON)))
-        return ctl_usage("report", "--benefit is a page by itself: of its looks only --json can be "
-                                   "chosen (--html has it, too)");
+        return ctl_usage("report",
+                         "%s is a page by itself: of its looks only --json can be chosen%s",
+                         args->variation ? "--variation" : "--benefit",
+                         args->variation ? "" : " (--html has it, too)");
     status = conclude_window(args);
     return status < 0 ? conclude_users(args) : status;
 }

@@ -139,12 +139,41 @@ struct benefit_program {
     double core_s;
 };
 
+enum benefit_varies {
+    BENEFIT_VARIES_LESS,
+    BENEFIT_VARIES_MORE,
+    BENEFIT_VARIES_UNTOLD,
+    BENEFIT_VARIES_WORDS
+};
+extern const char *const benefit_varies_text[BENEFIT_VARIES_WORDS];
+
+/* A program whose runs were measured often enough both ways: where Slurm put them, and where berth
+ * did. */
+struct benefit_varied {
+    const char *user, *program, *tag;
+    unsigned uid, cores;
+    size_t n[2];              /* jobs */
+    double cv[2];             /* coefficient of variation of their times */
+    struct benefit_part less; /* of the coefficient; n are jobs where berth put them */
+};
+
+/* How much less the runs of programs vary where berth put them: variation.h. */
+struct benefit_variation {
+    enum benefit_varies word;
+    size_t programs, jobs[2];
+    bool trial;
+    struct benefit_part less; /* n are programs */
+    size_t listed;            /* those with most runs first */
+    struct benefit_varied list[BENEFIT_LIST];
+};
+
 struct benefit_result {
     size_t records, shells, steps, nodes; /* records: all that were read */
     double core_s;
     struct benefit_group group[BENEFIT_KINDS];
     struct benefit_mean bias, error; /* predicted less measured, where they stood; its magnitude */
     struct benefit_pairs pairs;
+    struct benefit_variation variation;
     struct benefit_amount freed;          /* core-seconds that sizes gave up */
     struct benefit_mean size_loss;        /* of speed, as measured of these */
     struct benefit_amount on_idle;        /* core-seconds on cores that Slurm had given to nobody */
@@ -192,6 +221,12 @@ void benefit_print(FILE *out, const struct benefit_result *result,
 /* Returns it as JSON, which the caller releases; NULL: no memory. */
 struct json_object *benefit_json(const struct benefit_result *result,
                                  const struct benefit_about *about);
+
+/* Write and return in the same way how much the runs of programs vary (variation_page.c). */
+void variation_print(FILE *out, const struct benefit_result *result,
+                     const struct benefit_about *about);
+struct json_object *variation_json(const struct benefit_result *result,
+                                   const struct benefit_about *about);
 
 /* Returns the verdict as JSON, which the caller releases; NULL: no memory. */
 struct json_object *benefit_verdict_json(const struct benefit_result *result);

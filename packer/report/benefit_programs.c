@@ -9,6 +9,7 @@
 
 #include "enum_table.h"
 #include "packer/base/array.h"
+#include "packer/report/variation.h"
 #include "packer/wire/wire_program.h"
 
 #define RUNS_LEAST 2 /* of each kind: one alone has no spread */
@@ -22,6 +23,11 @@ static void free_alike(void *at)
 {
     struct benefit_alike *alike = at;
 
+    for (int way = 0; way < BENEFIT_WAYS; way++)
+        for (int scale = 0; scale < BENEFIT_SCALES; scale++) {
+            free(alike->arm[way].value[scale].x);
+            free(alike->trial[way].value[scale].x);
+        }
     free(alike->winner.step);
     free(alike->loser.step);
     free(alike);
@@ -96,15 +102,17 @@ static struct benefit_alike *alike_of(struct benefit_programs *programs,
     return found ? *found : add_alike(programs, &key);
 }
 
-/* Puts the job that came last into the sums. */
+/* Puts the job that came last into the sums. There is room for its values. */
 static void end_job(struct benefit_arm *arm)
 {
     for (int i = 0; i < BENEFIT_SCALES; i++) {
         double value = arm->wx[i] / arm->w[i];
+        double time = i == BENEFIT_BY_SLOWDOWN ? log1p(value) : value;
 
         if (!(arm->w[i] > 0))
             continue;
-        benefit_sum_add(&arm->log[i], i == BENEFIT_BY_SLOWDOWN ? log1p(value) : value, 1);
+        benefit_sum_add(&arm->log[i], time, 1);
+        arm->value[i].x[arm->value[i].n++] = time;
         if (i == BENEFIT_BY_SLOWDOWN)
             benefit_sum_add(&arm->slowdown, value, arm->w[i]);
         arm->core_s[i] += arm->w[i];
@@ -112,7 +120,18 @@ static void end_job(struct benefit_arm *arm)
     }
 }
 
-static void add_measured(struct benefit_arm *arm, const struct ledger_record *record, double core_s)
+/* Has room for the value of a job more. 0, or -1 with errno. */
+static int make_room(struct benefit_arm *arm)
+{
+    for (int i = 0; i < BENEFIT_SCALES; i++)
+        if (array_grow(&arm->value[i].x, &arm->value[i].room, arm->value[i].n + 1, sizeof(double)) <
+            0)
+            return -1;
+    return 0;
+}
+
+/* 0, or -1 with errno. */
+static int add_measured(struct benefit_arm *arm, const struct ledger_record *record, double core_s)
 {
     const double TABLE(value, BENEFIT_SCALES) = {
         ROW(BENEFIT_BY_SPEED) = record->core_speed > 0 ? -log(record->core_speed) : NAN,
@@ -123,12 +142,15 @@ static void add_measured(struct benefit_arm *arm, const struct ledger_record *re
     if (record->id.job != arm->job)
         end_job(arm);
     arm->job = record->id.job;
+    if (make_room(arm) < 0)
+        return -1;
     for (int i = 0; i < BENEFIT_SCALES; i++) {
         if (!isfinite(value[i]))
             continue;
         arm->w[i] += core_s;
         arm->wx[i] += core_s * value[i];
     }
+    return 0;
 }
 
 /* Returns which way a record is a measurement of; BENEFIT_WAYS: of none. */
@@ -151,19 +173,19 @@ static enum benefit_way drawn_of(const struct ledger_record *record)
     return strcmp(record->trial, "placed") == 0 ? BENEFIT_AS_BERTH : BENEFIT_WAYS;
 }
 
-static void compare_later(struct benefit_programs *programs, struct benefit_alike *alike,
-                          const struct ledger_record *record, double core_s)
+/* 0, or -1 with errno. */
+static int compare_later(struct benefit_programs *programs, struct benefit_alike *alike,
+                         const struct ledger_record *record, double core_s)
 {
     enum benefit_way way = way_of(record), drawn = drawn_of(record);
 
     if (drawn < BENEFIT_WAYS)
         programs->drawn[drawn]++;
     if (!alike->is_program && !*alike->tag)
-        return;
-    if (way < BENEFIT_WAYS)
-        add_measured(&alike->arm[way], record, core_s);
-    if (drawn < BENEFIT_WAYS)
-        add_measured(&alike->trial[drawn], record, core_s);
+        return 0;
+    if (way < BENEFIT_WAYS && add_measured(&alike->arm[way], record, core_s) < 0)
+        return -1;
+    return drawn < BENEFIT_WAYS ? add_measured(&alike->trial[drawn], record, core_s) : 0;
 }
 
 struct benefit_alike *benefit_programs_add(struct benefit_programs *programs,
@@ -174,7 +196,8 @@ struct benefit_alike *benefit_programs_add(struct benefit_programs *programs,
 
     if (!alike || !(core_s > 0))
         return alike;
-    compare_later(programs, alike, record, core_s);
+    if (compare_later(programs, alike, record, core_s) < 0)
+        return NULL;
     alike->steps++;
     alike->unknown += isnan(record->slowdown_predicted);
     alike->core_s += core_s;
@@ -441,13 +464,73 @@ static void rank_program(struct benefit_alike *const *alike, size_t n,
     result->program[at] = program;
 }
 
+/* ---- how much they vary ---- */
+
+/* Puts the program where it belongs, by its jobs; of a full list the last one goes. */
+static void note_varied(const struct benefit_varied *of, struct benefit_variation *variation)
+{
+    size_t at = variation->listed < BENEFIT_LIST ? variation->listed++ : BENEFIT_LIST;
+
+    for (; at > 0 &&
+           variation->list[at - 1].n[0] + variation->list[at - 1].n[1] < of->n[0] + of->n[1];
+         at--)
+        if (at < BENEFIT_LIST)
+            variation->list[at] = variation->list[at - 1];
+    if (at < BENEFIT_LIST)
+        variation->list[at] = *of;
+}
+
+/* Takes in how much the runs of one program vary either way. */
+static void vary(const struct benefit_alike *alike, const struct benefit_arm arm[BENEFIT_WAYS],
+                 struct variation_sum *sum, struct benefit_variation *variation)
+{
+    const enum benefit_scale scale = scale_of(arm);
+    struct benefit_varied of = {.user = alike->user,
+                                .program = alike->program,
+                                .tag = alike->tag,
+                                .uid = alike->uid,
+                                .cores = alike->cores};
+    struct variation_spread spread[BENEFIT_WAYS];
+    struct variation_sum own = {0};
+    struct variation_less less;
+    bool known = true;
+
+    for (int way = 0; way < BENEFIT_WAYS; way++) {
+        known &= variation_spread(arm[way].value[scale].n, arm[way].value[scale].x, &spread[way]);
+        of.n[way] = spread[way].n;
+        of.cv[way] = spread[way].cv;
+    }
+    if (!known)
+        return;
+    variation_add(&own, &spread[BENEFIT_AS_SLURM], &spread[BENEFIT_AS_BERTH]);
+    variation_add(sum, &spread[BENEFIT_AS_SLURM], &spread[BENEFIT_AS_BERTH]);
+    less = variation_less(&own);
+    of.less = (struct benefit_part){of.n[BENEFIT_AS_BERTH], less.mean, less.low, less.high};
+    for (int way = 0; way < BENEFIT_WAYS; way++)
+        variation->jobs[way] += of.n[way];
+    note_varied(&of, variation);
+}
+
+static void conclude_variation(const struct variation_sum *sum, struct benefit_variation *variation)
+{
+    struct variation_less less = variation_less(sum);
+
+    variation->programs = sum->programs;
+    variation->less = (struct benefit_part){sum->programs, less.mean, less.low, less.high};
+    variation->word = less.low > 0    ? BENEFIT_VARIES_LESS
+                      : less.high < 0 ? BENEFIT_VARIES_MORE
+                                      : BENEFIT_VARIES_UNTOLD;
+}
+
 /* Compares all programs: where there is a trial, by that alone, for what users choose is no chance.
  */
 static void compare_all(struct benefit_programs *programs, struct benefit_result *result)
 {
     bool trial = programs->drawn[BENEFIT_AS_SLURM] > 0;
     struct both both = {.programs = 0};
+    struct variation_sum sum = {0};
 
+    result->variation = (struct benefit_variation){.trial = trial};
     result->pairs.lacks_slurm = result->pairs.lacks_berth = RUNS_LEAST;
     for (size_t i = 0; i < programs->n; i++) {
         const struct benefit_alike *alike = programs->alike[i];
@@ -456,10 +539,12 @@ static void compare_all(struct benefit_programs *programs, struct benefit_result
         memcpy(arm, trial ? alike->trial : alike->arm, sizeof(arm));
         end_job(&arm[BENEFIT_AS_SLURM]);
         end_job(&arm[BENEFIT_AS_BERTH]);
+        vary(alike, arm, &sum, &result->variation);
         if (!compare(alike, arm, &both, result))
             take_predicted(alike, result);
     }
     conclude_pairs(&both, &result->pairs);
+    conclude_variation(&sum, &result->variation);
     result->pairs.control = programs->drawn[BENEFIT_AS_SLURM];
     result->pairs.treated = programs->drawn[BENEFIT_AS_BERTH];
 }

@@ -16,9 +16,13 @@ enum benefit_scale { BENEFIT_BY_SPEED, BENEFIT_BY_SLOWDOWN, BENEFIT_SCALES };
 /* What was measured one way, by each scale: one value of each job. What the nodes and the steps of
  * a job have measured has the same chance in it: the input, and the lot. */
 struct benefit_arm {
-    struct benefit_sum slowdown;                  /* weighted by core time */
-    struct benefit_sum log[BENEFIT_SCALES];       /* logs of the times, all of one weight */
-    double core_s[BENEFIT_SCALES];                /* of the jobs in them */
+    struct benefit_sum slowdown;            /* weighted by core time */
+    struct benefit_sum log[BENEFIT_SCALES]; /* logs of the times, all of one weight */
+    double core_s[BENEFIT_SCALES];          /* of the jobs in them */
+    struct benefit_values {
+        double *x; /* the same logs, one by one */
+        size_t n, room;
+    } value[BENEFIT_SCALES];
     uint32_t job;                                 /* whose records come now */
     double w[BENEFIT_SCALES], wx[BENEFIT_SCALES]; /* of these, not in the sums yet; w 0: none */
 };

@@ -31,7 +31,9 @@ libpacker_la_SOURCES += \
 	packer/report/sacct_time.c packer/report/sacct_time.h \
 	packer/report/table.c packer/report/table.h \
 	packer/report/terms.c packer/report/terms.h \
-	packer/report/totals.c packer/report/totals.h
+	packer/report/totals.c packer/report/totals.h \
+	packer/report/variation.c packer/report/variation.h \
+	packer/report/variation_page.c
 
 # The page's looks and its script, as C strings.
 nodist_libpacker_la_SOURCES = packer/report/page.c

@@ -87,7 +87,7 @@ asked explain explain 8.0 --socket "$dir/s"
 for job in 7 8; do tell '{"version":1,"op":"end","job":'$job',"step":0,"exit_status":0,"user_s":1,"system_s":0.5}'; done
 asked explain explain 7 --socket "$dir/s"
 wait_for "records" ended
-for what in "" "--by user" "--by account" "--by job" "--by day" "--by partition" "--by node" "--by month,user --divide" "-X" "--per-node" "-o jobid,energy,group" "--benefit"; do
+for what in "" "--by user" "--by account" "--by job" "--by day" "--by partition" "--by node" "--by month,user --divide" "-X" "--per-node" "-o jobid,energy,group" "--benefit" "--variation"; do
     # shellcheck disable=SC2086 # words
     asked report report --ledger "sqlite:$dir/state/l.db" $what
 done

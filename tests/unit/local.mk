@@ -280,6 +280,7 @@ unit_programs = \
 	tests/unit/report/test_html \
 	tests/unit/report/test_sacct_time \
 	tests/unit/report/test_totals \
+	tests/unit/report/test_variation \
 	tests/unit/reuse/test_address_source \
 	tests/unit/reuse/test_perf_ring \
 	tests/unit/reuse/test_sampler \

@@ -232,6 +232,10 @@ run '' report --ledger "sqlite:$dir/fresh.db" -j 41 -XnP -o JobID
     [ "$(head -c 29 "$dir/out")" = 'Cannot be told yet: no progra' ] || bad 'report --benefit' 'no gain claimed' "$(cat "$dir/out")"
     run '' report --ledger "$url" $all -j 12 --benefit --json
     grep -q '"steps": *2,' "$dir/out" || bad 'report --benefit --json -j 12' 'two records of a step' "$(cat "$dir/out")"
+    run '' report --ledger "$url" $all $a --variation
+    grep -q '^It cannot be told yet whether berth makes runs more even: no program has' "$dir/out" || bad 'report --variation' 'nothing claimed' "$(cat "$dir/out")"
+    run '' report --ledger "$url" $all $a --variation --json
+    grep -q '"word": *"untold"' "$dir/out" || bad 'report --variation --json' 'untold' "$(cat "$dir/out")"
     run '' report --ledger "$url" -S now-1minute $a --benefit
     grep -q '^Cannot be told yet: no step that berth knew of' "$dir/out" || bad 'report --benefit' 'no step' "$(cat "$dir/out")"
 }
