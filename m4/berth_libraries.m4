@@ -58,8 +58,6 @@ AC_DEFUN([BERTH_LIBRARIES], [
   BERTH_PKG([CMOCKA], [cmocka], [1.1.5], [libcmocka-dev])
   # cmocka 2 warns of assertions whose successors cmocka 1 does not have.
   CMOCKA_CFLAGS="$CMOCKA_CFLAGS -DCMOCKA_DISABLE_DEPRECATION_WARNINGS"
-  BERTH_LIB([GLPK], [glpk], [4.65], [libglpk-dev], [glpk], [glp_create_prob], [glpk.h],
-    [GLP_MAJOR_VERSION * 100 + GLP_MINOR_VERSION >= 465])
   BERTH_LIB([PFM], [libpfm], [4.0], [libpfm4-dev], [pfm], [pfm_initialize], [perfmon/pfmlib.h],
     [LIBPFM_VERSION >= (4 << 16)])
 ])
@@ -74,6 +72,20 @@ AC_DEFUN([BERTH_MARIADB], [
   AS_IF([test "x$have_mariadb" = xno],
     [AC_MSG_NOTICE([no libmariadb (Debian: libmariadb-dev): a ledger is a file only])])
   AM_CONDITIONAL([MARIADB], [test "x$have_mariadb" = xyes])
+])
+
+# GLPK, for berthctl alone: its integer solver proves what NuCore finds. Debian's package has no pkg-config file.
+AC_DEFUN([BERTH_GLPK], [
+  AC_ARG_WITH([glpk],
+    [AS_HELP_STRING([--without-glpk], [berthctl cannot prove what NuCore finds])])
+  have_glpk=no
+  AS_IF([test "x$with_glpk" != xno],
+    [PKG_CHECK_MODULES([GLPK], [glpk >= 4.65], [have_glpk=yes],
+      [AC_CHECK_HEADER([glpk.h],
+        [AC_CHECK_LIB([glpk], [glp_intopt], [have_glpk=yes; GLPK_LIBS=-lglpk])])])])
+  AS_IF([test "x$have_glpk" = xno],
+    [AC_MSG_NOTICE([no GLPK (Debian: libglpk-dev): berthctl cannot prove what NuCore finds])])
+  AM_CONDITIONAL([GLPK], [test "x$have_glpk" = xyes])
 ])
 
 # libseccomp, for tests/confined alone: berthd makes no filter.

@@ -2,7 +2,7 @@
 # The papers as pure functions, a folder a subject.
 noinst_LTLIBRARIES += libmodels.la
 libmodels_la_SOURCES =
-libmodels_la_LIBADD = $(GLPK_LIBS) -lm
+libmodels_la_LIBADD = -lm
 
 include models/energy/local.mk
 include models/inside/local.mk

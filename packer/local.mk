@@ -8,6 +8,7 @@ libpacker_la_SOURCES =
 libpacker_la_LIBADD = $(HWLOC_LIBS) $(EVENT_EXTRA_LIBS) $(EVENT_LIBS) $(INIH_LIBS) $(SQLITE_LIBS) \
 	$(NUMA_LIBS) -ldl -lpthread -lm
 libctl_la_SOURCES =
+libctl_la_LIBADD = $(GLPK_LIBS)
 libctl_la_CPPFLAGS = $(AM_CPPFLAGS) -DVALGRIND=\"$(VALGRIND)\" -DVALGRIND_FOLDER=\"packer/trace/tool\" \
 	-DVALGRIND_TOOL=\"$(VALGRIND_FILE)\"
 PACKER_LIBS = libpacker.la libmodels.la libwire.la libblackboard.la

@@ -47,7 +47,7 @@ static void add_flows(struct flows *f)
     for (size_t p = 0; p < f->programs; p++)
         for (size_t from = 0; from < n; from++)
             for (size_t to = 0; to < n; to++)
-                if (from != to && flows_in(f, from) && flows_in(f, to))
+                if (from != to)
                     add_flow(f, p, from, to);
 }
 
@@ -156,13 +156,13 @@ static int find_links(struct flows *f)
 }
 
 struct flows *flows_new(const struct numem_machine *machine,
-                        const struct numem_program *const *program, size_t programs, const bool *in)
+                        const struct numem_program *const *program, size_t programs)
 {
     struct flows *f = calloc(1, sizeof(*f));
 
     if (!f)
         return NULL;
-    *f = (struct flows){.machine = machine, .program = program, .programs = programs, .in = in};
+    *f = (struct flows){.machine = machine, .program = program, .programs = programs};
     f->flow = calloc(programs * machine->nodes * machine->nodes, sizeof(*f->flow));
     if (f->flow)
         add_flows(f);
@@ -195,7 +195,7 @@ static bool serve_locals(const struct flows *f, const unsigned *allocation, doub
     const struct numem_machine *m = f->machine;
 
     for (size_t i = 0; i < m->nodes; i++) {
-        double demand = flows_in(f, i) ? f->program[0]->local_demand[i][allocation[i]] : 0;
+        double demand = f->program[0]->local_demand[i][allocation[i]];
 
         if (m->beta[i] * demand > m->alpha[i])
             return false;
@@ -240,21 +240,15 @@ static bool share_out(const struct flows *f, const unsigned *allocation, const d
 static bool is_wanted(const struct flows *f, const struct flows_aim *aim, const double *local,
                       const double *amount)
 {
-    double sum = 0;
+    double sum = flows_bandwidth(f, 0, local, amount);
 
-    if (!aim || aim->above <= 0)
-        return true;
-    for (size_t i = 0; i < f->machine->nodes; i++)
-        sum += local[i];
-    for (size_t k = 0; k < f->flows; k++)
-        sum += amount[k];
-    return (aim->gain ? aim->gain[0] : 1) * sum > aim->above * (1 - ROUNDING);
+    return (aim->gain ? aim->gain[0] : 1) * sum > aim->above - ROUNDING * fabs(aim->above);
 }
 
 int flows_solve(struct flows *f, const unsigned *allocation, const struct flows_aim *aim,
                 double *local, double *amount)
 {
-    if (f->programs == 1 && !(aim && aim->floor)) {
+    if (f->programs == 1) {
         if (!serve_locals(f, allocation, local))
             return 1;
         if (share_out(f, allocation, local, amount))
@@ -264,5 +258,34 @@ int flows_solve(struct flows *f, const unsigned *allocation, const struct flows_
     }
     if (!f->lp)
         f->lp = flows_lp_new(f, aim);
-    return f->lp ? flows_lp_solve(f->lp, allocation, aim ? aim->above : 0, local, amount) : -1;
+    return f->lp ? flows_lp_solve(f->lp, allocation, aim->above, local, amount) : -1;
+}
+
+double flows_bandwidth(const struct flows *f, size_t program, const double *local,
+                       const double *amount)
+{
+    size_t n = f->machine->nodes;
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += local[program * n + i];
+    for (size_t k = 0; k < f->flows; k++)
+        if (f->flow[k].program == program)
+            sum += amount[k];
+    return sum;
+}
+
+double flows_worth(const struct flows *f, const struct flows_aim *aim, const double *local,
+                   const double *amount)
+{
+    double worth = 0, price = flows_short(f, aim);
+
+    for (size_t p = 0; p < f->programs; p++) {
+        double bandwidth = flows_bandwidth(f, p, local, amount);
+
+        worth += (aim->gain ? aim->gain[p] : 1) * bandwidth;
+        if (aim->floor)
+            worth -= price * fmax(0, aim->floor[p] - bandwidth);
+    }
+    return worth;
 }

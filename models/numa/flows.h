@@ -31,7 +31,6 @@ struct flows {
     const struct numem_machine *machine;
     const struct numem_program *const *program;
     size_t programs;
-    const bool *in; /* nodes that are looked at; NULL: all */
     size_t flows;
     struct flow *flow; /* sorted by program, from, to */
     size_t links;      /* those that can be the limit */
@@ -40,18 +39,11 @@ struct flows {
     struct flows_lp *lp; /* made when it is needed */
 };
 
-/* Finds the flows of the programs; `in` (NULL: all nodes) says which nodes are looked at: none of
- * them has traffic with another one. The arguments stay the caller's, and must stay. Returns NULL
+/* Finds the flows of the programs. The arguments stay the caller's, and must stay. Returns NULL
  * with errno ENOMEM. */
 struct flows *flows_new(const struct numem_machine *machine,
-                        const struct numem_program *const *program, size_t programs,
-                        const bool *in);
+                        const struct numem_program *const *program, size_t programs);
 void flows_free(struct flows *flows);
-
-static inline bool flows_in(const struct flows *flows, size_t node)
-{
-    return !flows->in || flows->in[node];
-}
 
 /* Returns what the flow is at most with that many cores on its two nodes. */
 static inline double flow_cap(const struct flow *flow, double cores_from, double cores_to)
@@ -59,9 +51,13 @@ static inline double flow_cap(const struct flow *flow, double cores_from, double
     return fmin(flow->max, flow->read * cores_to + flow->write * cores_from);
 }
 
-/* What to look for: the greatest sum of gain[program] * bandwidth[program], no program's below
- * floor[program]. NULL: 1, and 0. Where that is not above `above` (0: everything is), it is not
- * wanted. stop (NULL: never) ends it without a result. */
+#define FLOWS_SHORT 1e4 /* what a GB/s below a floor costs, of the greatest gain */
+
+/* What to look for: the greatest sum of gain[program] * bandwidth[program] (gain NULL: 1). A
+ * program that gets less than floor[program] (NULL: 0) costs far more than it could gain elsewhere;
+ * floors are for several programs. Where the sum is not above `above` (-INFINITY: everything is),
+ * it is not wanted. stop (NULL: never) ends it without a result. The first aim holds for the flows,
+ * but for `above`. */
 struct flows_aim {
     const double *gain, *floor;
     double above;
@@ -69,11 +65,28 @@ struct flows_aim {
     void *stop_arg;
 };
 
-/* Finds the best traffic for these cores (allocation: of each cell; nodes that are not looked at
- * are skipped): local of each cell, amount of each flow. Where several are as good, a node's own
- * cores come first. Returns 0; 1: there is none (eq. 5.7, or a floor; it is not wanted; or it was
- * stopped); -1: errno ENOMEM. */
+/* Finds the best traffic for these cores (allocation: of each cell): local of each cell, amount of
+ * each flow. Where several are as good, a single program's own cores come first. Returns 0; 1:
+ * there is none (eq. 5.7; it is not wanted; or it was stopped); -1: errno ENOMEM. */
 int flows_solve(struct flows *flows, const unsigned *allocation, const struct flows_aim *aim,
                 double *local, double *amount);
+
+/* Returns what a GB/s costs that a program is below its floor. */
+static inline double flows_short(const struct flows *flows, const struct flows_aim *aim)
+{
+    double most = 0;
+
+    for (size_t p = 0; p < flows->programs; p++)
+        most = fmax(most, aim->gain ? aim->gain[p] : 1);
+    return FLOWS_SHORT * most;
+}
+
+/* Returns what that traffic is worth by the aim: gains, less what floors cost that are not met. */
+double flows_worth(const struct flows *flows, const struct flows_aim *aim, const double *local,
+                   const double *amount);
+
+/* Returns what a program gets of that traffic, GB/s. */
+double flows_bandwidth(const struct flows *flows, size_t program, const double *local,
+                       const double *amount);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nucore - how many cores a program should have on each node of a NUMA machine: the greatest
  * bandwidth, with the fewest cores (NuCore: Wang 2015, section 5.4, eq. 5.18); and the same for
- * several programs that share the machine.
+ * several programs that share the machine. It is found, not proven: packer/cli/model/nucore_proof.h
+ * proves.
  *
  * One program: the objective is NUCORE_CORES_PER_GBPS * bandwidth - cores. Several: the sum of
  * weight * speed, speed being the bandwidth that a program gets as a fraction of what all cores
@@ -43,21 +44,20 @@ struct nucore {
 };
 
 enum nucore_status {
-    NUCORE_OPTIMAL,
-    NUCORE_LIMIT,      /* stopped: what was found is feasible, and bound is proven */
+    NUCORE_OPTIMAL,    /* nothing is better: said by who has proven it, not by nucore_solve */
+    NUCORE_FOUND,      /* no small change makes it better */
+    NUCORE_LIMIT,      /* stopped: what was found is feasible */
     NUCORE_UNKNOWN,    /* stopped before anything was found */
-    NUCORE_INFEASIBLE, /* no allocation satisfies everything; `culprit` tells whom */
+    NUCORE_INFEASIBLE, /* no allocation was found that satisfies everything; `culprit` tells whom */
     NUCORE_STATUSES
 };
 
-/* "optimal", "limit", "unknown", "infeasible" */
+/* "optimal", "found", "limit", "unknown", "infeasible" */
 const char *nucore_status_name(enum nucore_status status);
 
 struct nucore_result {
     enum nucore_status status;
     double objective;     /* of the allocation */
-    double bound;         /* no allocation has more; objective where it is optimal */
-    bool settled;         /* it is the first of those that are as good, by nucore_solve's rule */
     size_t culprit;       /* infeasible: the program that cannot have what it must; programs: the
                              machine has too few cores for all of them */
     unsigned *allocation; /* programs * nodes: cores of program p on node i */
@@ -75,9 +75,17 @@ unsigned nucore_most(const struct nucore *nucore, size_t program, size_t node);
  * *program whose it is. */
 int nucore_check(const struct nucore *nucore, struct numem_fault *fault, size_t *program);
 
-/* Finds the optimal allocation. The caller fills in the result's pointers, and gets the rest.
+/* Returns what a program would ask for with all cores that it may have, GB/s; and what a GB/s of it
+ * is worth, in cores. */
+double nucore_wanted(const struct nucore *nucore, size_t program);
+double nucore_gain(const struct nucore *nucore, size_t program);
+
+/* Finds an allocation that is the best one, or nearly so: of what changes of some cores lead to
+ * from where the linear relaxation is best (berth-models(7), NUCORE, says how near). The caller
+ * fills in the result's pointers, and gets the rest.
  *
- * Of allocations whose objectives do not differ by more than NUCORE_TIE, the first one is taken:
+ * Of allocations whose objectives do not differ by more than NUCORE_TIE, the first one is taken,
+ * as far as such changes lead to it:
  * 1. the one with the fewest nodes in use; several programs: nodes in use by each, added up;
  * 2. of those, the one with the least spread of bandwidth per core over the nodes in use: how much
  *    slower the program's slowest core is than its fastest, as a fraction; several programs: added
@@ -87,14 +95,21 @@ int nucore_check(const struct nucore *nucore, struct numem_fault *fault, size_t 
  *    Spreads that differ by no more than 1e-9 are the same;
  * 3. of those, the one that has more cores on node 0; of those that agree there, on node 1; and so
  *    on, the first program's nodes before the second's.
- * One program's nodes that no traffic and no link couples are settled apart, where neither
- * cores_min nor cores_max couples them. There may be very many optima; the search for the first of
- * them ends after a certain amount of work, which is always the same, or where stop says so: the
- * result is optimal then, and not settled.
+ * Equal input gives an equal result where stop says nothing.
  *
  * Returns 0, also where status says that nothing was found; -1 with errno EINVAL (nucore_check says
  * why) or ENOMEM, and nothing changed. */
 int nucore_solve(const struct nucore *nucore, struct nucore_result *result);
+
+/* Returns the bandwidth that a program gets at least: its floor, and with fairness a part of its
+ * speed alone, of which solo are those of all programs. */
+double nucore_floor(const struct nucore *nucore, size_t program, const double *solo);
+
+/* Fills in what an allocation is worth that gives everybody what he must have: objective, usage and
+ * speed. The result's solo are read where there is fairness; its status stays. Returns as
+ * nucore_solve. */
+int nucore_describe(const struct nucore *nucore, const unsigned *allocation,
+                    struct nucore_result *result);
 
 #define NUCORE_TIE 1e-8 /* of the objective, relative to 1 + |objective| / 1000 */
 

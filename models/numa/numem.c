@@ -7,6 +7,7 @@
  * no link is in the way, and as a linear program where one is. */
 #include "models/numa/numem.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "models/numa/flows.h"
@@ -42,6 +43,7 @@ static int check_allocation(const struct numem_machine *m, const struct numem_pr
 int numem_solve(const struct numem_machine *machine, const struct numem_program *program,
                 const unsigned *allocation, struct numem_usage *usage, struct numem_fault *fault)
 {
+    const struct flows_aim aim = {.above = -INFINITY};
     struct flows *flows;
     double *local, *amount;
     int rc = -1;
@@ -52,13 +54,13 @@ int numem_solve(const struct numem_machine *machine, const struct numem_program 
         return -1;
     if (fault)
         *fault = (struct numem_fault){.field = NULL};
-    flows = flows_new(machine, &program, 1, NULL);
+    flows = flows_new(machine, &program, 1);
     if (!flows)
         return -1;
     local = calloc(machine->nodes, sizeof(*local));
     amount = calloc(flows->flows + 1, sizeof(*amount));
     if (local && amount)
-        rc = flows_solve(flows, allocation, NULL, local, amount);
+        rc = flows_solve(flows, allocation, &aim, local, amount);
     if (rc == 0)
         constraint_fill_usage(flows, allocation, local, amount, 0, NULL, usage);
     flows_free(flows);

@@ -12,7 +12,7 @@
  * the links. Writes from j to i grow with the cores of j, as eq. 5.2 says; eq. 5.18 prints n_j, all
  * of them.
  *
- * Pure arithmetic: no I/O, no clock, no globals (GLPK keeps its own, one for each thread). */
+ * Pure arithmetic: no I/O, no clock, no globals. */
 #ifndef BERTH_MODELS_NUMA_NUMEM_H
 #define BERTH_MODELS_NUMA_NUMEM_H
 

@@ -43,8 +43,7 @@ static void sum_up(struct scene *l)
     for (size_t p = 0; p < l->f->programs; p++)
         for (size_t i = 0; i < m->nodes; i++) {
             used[i] += l->local[p * m->nodes + i];
-            if (flows_in(l->f, i))
-                l->demand[i] += l->f->program[p]->local_demand[i][cores_of(l, p, i)];
+            l->demand[i] += l->f->program[p]->local_demand[i][cores_of(l, p, i)];
         }
     for (size_t k = 0; k < l->f->flows; k++) {
         const struct flow *flow = &l->f->flow[k];
@@ -139,8 +138,6 @@ static void find_constraints(const struct flows *flows, const unsigned *allocati
     for (size_t i = 0; i < flows->machine->nodes; i++) {
         size_t at[2] = {i, i};
 
-        if (!flows_in(flows, i))
-            continue;
         constraint[i] = l.full[i] ? memory_limit(&l, i) : flow_limit(&l, i, at);
         if (constraint[i] == NUMEM_NONE && is_local_limit(&l, i))
             constraint[i] = NUMEM_LOCAL_BANDWIDTH;
@@ -155,21 +152,15 @@ void constraint_fill_usage(const struct flows *flows, const unsigned *allocation
 {
     size_t n = flows->machine->nodes;
 
-    usage->bandwidth = 0;
-    for (size_t i = 0; i < n; i++) {
-        usage->bandwidth += local[program * n + i];
-        if (usage->local)
-            usage->local[i] = local[program * n + i];
-    }
+    usage->bandwidth = flows_bandwidth(flows, program, local, amount);
+    for (size_t i = 0; usage->local && i < n; i++)
+        usage->local[i] = local[program * n + i];
     for (size_t k = 0; usage->inter && k < n * n; k++)
         usage->inter[k] = 0;
     for (size_t k = 0; k < flows->flows; k++) {
         const struct flow *flow = &flows->flow[k];
 
-        if (flow->program != program)
-            continue;
-        usage->bandwidth += amount[k];
-        if (usage->inter)
+        if (usage->inter && flow->program == program)
             usage->inter[flow->from * n + flow->to] = amount[k];
     }
     if (usage->constraint)

@@ -1,278 +1,234 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* relax - see relax.h
- *
- * Columns: cores of each cell (a), local bandwidth of each cell (L), amount of flows (I,
- * relax_flow.c); of several programs also each cell's local demand (LD), as eq. 5.7 can then cost
- * more than it gains. One program: L itself is below the hull of the local demand. */
-#include "models/numa/relax_impl.h"
+#include "models/numa/relax.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define ROUNDS 60 /* of facets, for one box */
+#include "models/numa/dual.h"
 
-/* ---- the rows that are always there ---- */
+/* The columns: of each cell its cores and its local traffic, of each flow its
+ * amount, of each program how much it is below its floor. */
+struct relax {
+    const struct ascent *ascent;
+    const struct flows *flows;
+    struct dual *lp;
+    size_t nodes, programs, cells, local, amount, below, cols, rows; /* rows: so far */
+    unsigned *hull;                                                  /* scratch: counts of cores */
+};
 
-static void add_memory_rows(struct relax *r)
+static unsigned least_of(const struct relax *r, size_t cell)
+{
+    const unsigned *least = r->ascent->nucore->program[cell / r->nodes].least;
+
+    return least ? least[cell % r->nodes] : 0;
+}
+
+static unsigned most_of(const struct relax *r, size_t cell)
+{
+    return nucore_most(r->ascent->nucore, cell / r->nodes, cell % r->nodes);
+}
+
+static void put(struct relax *r, size_t col, double value)
+{
+    if (value != 0)
+        dual_put(r->lp, r->rows, col, value);
+}
+
+static void end_row(struct relax *r, double most)
+{
+    dual_limit_row(r->lp, r->rows++, most);
+}
+
+/* Fills in the counts at which the least concave curve above the table bends. Returns how many. */
+static size_t find_hull(struct relax *r, const double *table, unsigned least, unsigned most)
+{
+    unsigned *at = r->hull;
+    size_t n = 0;
+
+    for (unsigned c = least; c <= most; c++) {
+        while (n >= 2 && (table[at[n - 1]] - table[at[n - 2]]) * (c - at[n - 1]) <=
+                             (table[c] - table[at[n - 1]]) * (at[n - 1] - at[n - 2]))
+            n--;
+        at[n++] = c;
+    }
+    return n;
+}
+
+static void add_cell(struct relax *r, size_t cell)
+{
+    const double *table = r->ascent->use[cell / r->nodes]->local_demand[cell % r->nodes];
+    unsigned least = least_of(r, cell), most = most_of(r, cell);
+    size_t n = find_hull(r, table, least, most);
+    double top = table[least];
+
+    for (size_t k = 0; k + 1 < n; k++) {
+        unsigned c = r->hull[k];
+        double slope = (table[r->hull[k + 1]] - table[c]) / (r->hull[k + 1] - c);
+
+        put(r, cell, -slope);
+        put(r, r->local + cell, 1);
+        end_row(r, table[c] - slope * c);
+        top = fmax(top, table[r->hull[k + 1]]);
+    }
+    dual_gain(r->lp, cell, -1);
+    dual_limit(r->lp, cell, least, most);
+    dual_gain(r->lp, r->local + cell, r->ascent->gain[cell / r->nodes]);
+    dual_limit(r->lp, r->local + cell, 0, top);
+}
+
+static void add_flow(struct relax *r, size_t k)
+{
+    const struct flow *flow = &r->flows->flow[k];
+    size_t from = flow->program * r->nodes + flow->from, to = flow->program * r->nodes + flow->to;
+
+    put(r, from, -flow->write);
+    put(r, to, -flow->read);
+    put(r, r->amount + k, 1);
+    end_row(r, 0);
+    dual_gain(r->lp, r->amount + k, r->ascent->gain[flow->program]);
+    dual_limit(r->lp, r->amount + k, 0, flow->max);
+}
+
+/* Puts all that other nodes have of the node's memory. */
+static void put_sent(struct relax *r, size_t i)
+{
+    for (size_t k = 0; k < r->flows->flows; k++)
+        put(r, r->amount + k, r->flows->flow[k].from == i);
+}
+
+/* The node's memory, and its cores. */
+static void add_node(struct relax *r, size_t i)
 {
     const struct numem_machine *m = r->flows->machine;
-    int number;
 
-    for (int beta = 0; beta <= (r->demand > 0); beta++)
-        for (size_t i = 0; i < m->nodes; i++) {
-            if (!flows_in(r->flows, i))
-                continue;
-            for (size_t cell = i; cell < r->cells; cell += r->nodes)
-                simplex_row_put(&r->row, (beta ? r->demand : r->local) + (int)cell,
-                                beta ? m->beta[i] : 1);
-            for (size_t cell = i; cell < r->cells; cell += r->nodes)
-                relax_put_sent(r, cell);
-            number = simplex_row_add(r->lp, &r->row, -INFINITY, m->alpha[i]);
-            r->memory[i] = beta ? r->memory[i] : number;
-        }
+    for (size_t p = 0; p < r->programs; p++)
+        put(r, r->local + p * r->nodes + i, 1);
+    put_sent(r, i);
+    end_row(r, m->alpha[i]);
+    for (size_t p = 0; p < r->programs; p++)
+        put(r, p * r->nodes + i, 1);
+    end_row(r, m->cores[i]);
 }
 
-static void add_link_rows(struct relax *r)
+/* Returns the slope of the steepest line from the first value that no value is below. */
+static double least_slope(const double *table, unsigned least, unsigned most)
 {
-    for (size_t k = 0; k < r->flows->links; k++) {
-        const struct flow_link *link = &r->flows->link[k];
+    double slope = most > least ? INFINITY : 0;
 
-        for (size_t j = 0; j < link->flows; j++)
-            simplex_row_put(&r->row, r->amount[link->flow[j]], 1);
-        simplex_row_add(r->lp, &r->row, -INFINITY, link->max);
-    }
+    for (unsigned c = least + 1; c <= most; c++)
+        slope = fmin(slope, (table[c] - table[least]) / (c - least));
+    return slope;
 }
 
-/* Several programs: the cores of a node are shared out, and L <= LD. */
-static void add_sharing_rows(struct relax *r)
+/* Eq. 5.7, with each demand on a line below it. */
+static void add_share(struct relax *r, size_t i)
 {
-    for (size_t i = 0; r->demand && i < r->nodes; i++) {
-        for (size_t cell = i; cell < r->cells; cell += r->nodes)
-            simplex_row_put(&r->row, r->cores + (int)cell, 1);
-        simplex_row_add(r->lp, &r->row, -INFINITY, r->flows->machine->cores[i]);
-    }
-    for (size_t cell = 0; r->demand && cell < r->cells; cell++) {
-        simplex_row_put(&r->row, r->local + (int)cell, 1);
-        simplex_row_put(&r->row, r->demand + (int)cell, -1);
-        simplex_row_add(r->lp, &r->row, -INFINITY, 0);
-    }
-}
-
-static void add_program_rows(struct relax *r)
-{
-    int number;
+    double left = r->flows->machine->alpha[i], beta = r->flows->machine->beta[i];
 
     for (size_t p = 0; p < r->programs; p++) {
+        size_t cell = p * r->nodes + i;
+        unsigned least = least_of(r, cell);
+        const double *table = r->ascent->use[p]->local_demand[i];
+        double slope = least_slope(table, least, most_of(r, cell));
+
+        put(r, cell, beta * slope);
+        left -= beta * (table[least] - slope * least);
+    }
+    put_sent(r, i);
+    end_row(r, left);
+}
+
+static void add_link(struct relax *r, const struct flow_link *link)
+{
+    for (size_t j = 0; j < link->flows; j++)
+        put(r, r->amount + link->flow[j], 1);
+    end_row(r, link->max);
+}
+
+static void add_floor(struct relax *r, size_t p, double floor, double price)
+{
+    for (size_t i = 0; i < r->nodes; i++)
+        put(r, r->local + p * r->nodes + i, -1);
+    for (size_t k = 0; k < r->flows->flows; k++)
+        put(r, r->amount + k, -(double)(r->flows->flow[k].program == p));
+    put(r, r->below + p, -1);
+    end_row(r, -floor);
+    dual_gain(r->lp, r->below + p, -price);
+    dual_limit(r->lp, r->below + p, 0, floor);
+}
+
+/* All cores of a program together. */
+static void add_sum(struct relax *r, size_t p)
+{
+    const struct ascent *a = r->ascent;
+
+    for (int sign = -1; sign <= 1; sign += 2) {
         for (size_t i = 0; i < r->nodes; i++)
-            if (flows_in(r->flows, i))
-                simplex_row_put(&r->row, r->cores + (int)(p * r->nodes + i), 1);
-        number = simplex_row_add(r->lp, &r->row, -INFINITY, INFINITY);
-        r->sum = p == 0 ? number : r->sum;
-    }
-    for (size_t p = 0; r->problem->floor && p < r->programs; p++) {
-        for (size_t cell = p * r->nodes; cell < (p + 1) * r->nodes; cell++) {
-            simplex_row_put(&r->row, r->local + (int)cell, 1);
-            relax_put_sent(r, cell);
-        }
-        simplex_row_add(r->lp, &r->row, r->problem->floor[p], INFINITY);
+            put(r, p * r->nodes + i, sign);
+        end_row(r, sign > 0 ? a->cores_max[p] : -(double)a->cores_min[p]);
     }
 }
 
-static void add_columns(struct relax *r)
+static int init(struct relax *r)
 {
-    r->cores = simplex_add_cols(r->lp, r->cells);
-    r->local = simplex_add_cols(r->lp, r->cells);
-    r->demand = r->programs > 1 ? simplex_add_cols(r->lp, r->cells) : 0;
-    for (size_t cell = 0; cell < r->cells; cell++) {
-        simplex_gain(r->lp, r->cores + (int)cell, -1);
-        simplex_gain(r->lp, r->local + (int)cell, r->problem->gain[cell / r->nodes]);
-    }
-    relax_add_flow_columns(r);
-}
-
-static void add_demand_curves(struct relax *r)
-{
-    int col = r->demand ? r->demand : r->local;
+    const struct flows *f = r->flows;
+    size_t rows = f->flows + 3 * r->nodes + f->links + 3 * r->programs;
+    size_t values = 6 * f->flows + 7 * r->cells + r->programs, most = 0;
 
     for (size_t cell = 0; cell < r->cells; cell++) {
-        if (!flows_in(r->flows, cell % r->nodes))
-            continue;
-        r->curve[r->curves++] =
-            (struct curve){.kind = CURVE_DEMAND, .cell = cell, .col = col + (int)cell};
-        if (r->demand)
-            r->curve[r->curves++] =
-                (struct curve){.kind = CURVE_LOWER, .cell = cell, .col = col + (int)cell};
+        rows += most_of(r, cell) - least_of(r, cell);
+        values += 2 * (most_of(r, cell) - least_of(r, cell));
+        most = most_of(r, cell) > most ? most_of(r, cell) : most;
     }
+    for (size_t k = 0; k < f->links; k++)
+        values += f->link[k].flows;
+    r->hull = calloc(most + 1, sizeof(*r->hull));
+    r->lp = r->hull ? dual_new(r->cols, rows, values) : NULL;
+    return r->lp ? 0 : -1;
 }
 
-/* ---- a box ---- */
-
-/* Bounds the columns of a cell that is looked at or not: of its cores, and of what is below its
- * curves where the box is a point. */
-static void bound_cell(struct relax *r, size_t cell, size_t lo, size_t hi)
+static void fill(struct relax *r)
 {
-    const struct points *points = &r->problem->points[cell];
-    double least = INFINITY, most = 0;
-    int col = (int)cell;
-
-    simplex_bound_col(r->lp, r->cores + col, points->count[lo], points->count[hi]);
-    for (size_t k = lo; k <= hi; k++) {
-        least = fmin(least, points->demand[k]);
-        most = fmax(most, points->demand[k]);
-    }
-    simplex_bound_col(r->lp, r->local + col, 0, most);
-    if (r->demand)
-        simplex_bound_col(r->lp, r->demand + col, least, most);
-    r->now.lo[cell] = lo;
-    r->now.hi[cell] = hi;
-}
-
-static void set_box(struct relax *r, const struct box *box)
-{
-    for (size_t cell = 0; cell < r->cells; cell++)
-        if (box->lo[cell] != r->now.lo[cell] || box->hi[cell] != r->now.hi[cell])
-            bound_cell(r, cell, box->lo[cell], box->hi[cell]);
-    for (size_t p = 0; p < r->programs; p++)
-        if (box->sum_lo[p] != r->now.sum_lo[p] || box->sum_hi[p] != r->now.sum_hi[p]) {
-            simplex_bound_row(r->lp, r->sum + (int)p, box->sum_lo[p], box->sum_hi[p]);
-            r->now.sum_lo[p] = box->sum_lo[p];
-            r->now.sum_hi[p] = box->sum_hi[p];
-        }
-    for (size_t k = 0; k < r->facets; k++) {
-        struct facet *facet = &r->facet[k];
-        const struct curve *curve = &r->curve[facet->curve];
-        bool holds = facet->lo <= box->lo[curve->cell] && facet->hi >= box->hi[curve->cell];
-        bool lower = curve->kind == CURVE_LOWER;
-
-        if (holds == facet->active)
-            continue;
-        simplex_bound_row(r->lp, facet->row, holds && lower ? facet->constant : -INFINITY,
-                          holds && !lower ? facet->constant : INFINITY);
-        facet->active = holds;
-    }
-}
-
-enum simplex_end relax_solve(struct relax *r, const struct box *box, double cutoff)
-{
-    struct simplex_call call = {.primal = !r->solved,
-                                .cutoff = cutoff,
-                                .stop = r->problem->stop,
-                                .stop_arg = r->problem->stop_arg};
-    enum simplex_end end;
-
-    set_box(r, box);
-    for (unsigned round = 0;; round++) {
-        int added = 0;
-
-        end = simplex_solve(r->lp, &call);
-        if (end != SIMPLEX_OPTIMAL)
-            return end;
-        r->solved = true;
-        call.primal = false;
-        if (relax_bound(r) <= cutoff)
-            return SIMPLEX_CUTOFF;
-        for (size_t c = 0; c < r->curves && added >= 0 && round < ROUNDS; c++) {
-            int rc = hull_separate(r, c, box);
-
-            added = rc < 0 ? -1 : added + rc;
-        }
-        if (added <= 0)
-            return SIMPLEX_OPTIMAL;
-    }
-}
-
-enum simplex_end relax_strengthen(struct relax *r, const struct box *box, double cutoff,
-                                  unsigned rounds)
-{
-    enum simplex_end end = relax_solve(r, box, cutoff);
-
-    while (end == SIMPLEX_OPTIMAL && rounds-- > 0 && rounding_separate(r) > 0)
-        end = relax_solve(r, box, cutoff);
-    return end;
-}
-
-bool relax_has_failed(const struct relax *r)
-{
-    return simplex_has_failed(r->lp);
-}
-
-double relax_bound(const struct relax *r)
-{
-    return simplex_optimum(r->lp);
-}
-
-/* ---- making one ---- */
-
-/* Makes the scratch memory, and the box that no column is bounded to yet. */
-static int allocate(struct relax *r)
-{
-    size_t columns = 3 * r->cells + r->flows->flows, points = 1;
+    const struct flows_aim aim = {.gain = r->ascent->gain};
 
     for (size_t cell = 0; cell < r->cells; cell++)
-        points = points > r->problem->points[cell].n ? points : r->problem->points[cell].n;
-    r->curve = calloc(2 * r->cells + r->flows->flows + 1, sizeof(*r->curve));
-    r->amount = calloc(r->flows->flows + 1, sizeof(*r->amount));
-    r->merged = calloc(r->cells, sizeof(*r->merged));
-    r->memory = calloc(r->nodes, sizeof(*r->memory));
-    r->line = calloc(r->flows->flows + 1, sizeof(*r->line));
-    r->sent = calloc(r->cells + 1, sizeof(*r->sent));
-    r->first = calloc(r->cells + 2, sizeof(*r->first));
-    r->of = calloc(2 * r->cells + r->flows->flows + 1, sizeof(*r->of));
-    r->now.lo = calloc(2 * r->cells, sizeof(*r->now.lo));
-    r->now.sum_lo = calloc(2 * r->programs, sizeof(*r->now.sum_lo));
-    r->chain = calloc(points, sizeof(*r->chain));
-    r->value = calloc(points, sizeof(*r->value));
-    r->price = calloc(columns + 1, sizeof(*r->price));
-    if (!r->amount || !r->merged || !r->memory || !r->line || !r->sent || !r->curve || !r->first ||
-        !r->of || !r->now.lo || !r->now.sum_lo || !r->chain || !r->value || !r->price)
-        return -1;
-    r->now.hi = r->now.lo + r->cells;
-    r->now.sum_hi = r->now.sum_lo + r->programs;
-    for (size_t cell = 0; cell < r->cells; cell++)
-        r->now.lo[cell] = 1; /* lo > hi: no box is like that */
-    for (size_t p = 0; p < r->programs; p++)
-        r->now.sum_lo[p] = NAN;
-    return simplex_row_new(&r->row, columns);
+        add_cell(r, cell);
+    for (size_t k = 0; k < r->flows->flows; k++)
+        add_flow(r, k);
+    for (size_t i = 0; i < r->nodes; i++) {
+        add_node(r, i);
+        add_share(r, i);
+    }
+    for (size_t k = 0; k < r->flows->links; k++)
+        add_link(r, &r->flows->link[k]);
+    for (size_t p = 0; p < r->programs; p++) {
+        add_sum(r, p);
+        if (r->ascent->floor)
+            add_floor(r, p, r->ascent->floor[p], flows_short(r->flows, &aim));
+    }
 }
 
-static void index_curves(struct relax *r)
+struct relax *relax_new(const struct ascent *ascent, const struct flows *flows)
 {
-    for (size_t c = 0; c < r->curves; c++)
-        r->first[r->curve[c].cell + 2]++;
-    for (size_t cell = 2; cell <= r->cells; cell++)
-        r->first[cell] += r->first[cell - 1];
-    for (size_t c = 0; c < r->curves; c++)
-        r->of[r->first[r->curve[c].cell + 1]++] = c;
-}
-
-struct relax *relax_new(const struct relax_problem *problem)
-{
+    size_t nodes = flows->machine->nodes, cells = nodes * flows->programs;
     struct relax *r = calloc(1, sizeof(*r));
 
     if (!r)
         return NULL;
-    r->problem = problem;
-    r->flows = problem->flows;
-    r->nodes = problem->flows->machine->nodes;
-    r->programs = problem->flows->programs;
-    r->cells = r->nodes * r->programs;
-    r->lp = simplex_new();
-    if (r->lp && allocate(r) == 0) {
-        add_columns(r);
-        add_memory_rows(r);
-        add_link_rows(r);
-        r->limits = simplex_rows(r->lp);
-        add_sharing_rows(r);
-        add_program_rows(r);
-        add_demand_curves(r);
-        if (relax_add_flow_rows(r) == 0 && !relax_has_failed(r)) {
-            index_curves(r);
-            return r;
-        }
+    *r = (struct relax){.ascent = ascent,
+                        .flows = flows,
+                        .nodes = nodes,
+                        .programs = flows->programs,
+                        .cells = cells,
+                        .local = cells,
+                        .amount = 2 * cells,
+                        .below = 2 * cells + flows->flows,
+                        .cols = 2 * cells + flows->flows + flows->programs};
+    if (init(r) == 0) {
+        fill(r);
+        return r;
     }
     relax_free(r);
-    errno = ENOMEM;
     return NULL;
 }
 
@@ -280,21 +236,24 @@ void relax_free(struct relax *r)
 {
     if (!r)
         return;
-    simplex_free(r->lp);
-    simplex_row_free(&r->row);
-    free(r->amount);
-    free(r->merged);
-    free(r->memory);
-    free(r->line);
-    free(r->sent);
-    free(r->curve);
-    free(r->first);
-    free(r->of);
-    free(r->facet);
-    free(r->now.lo);
-    free(r->now.sum_lo);
-    free(r->chain);
-    free(r->value);
-    free(r->price);
+    dual_free(r->lp);
+    free(r->hull);
     free(r);
+}
+
+void relax_limit(struct relax *r, size_t cell, unsigned least, unsigned most)
+{
+    dual_limit(r->lp, cell, least, most);
+}
+
+int relax_solve(struct relax *r, double above, double *cores)
+{
+    const struct nucore *nucore = r->ascent->nucore;
+    const struct dual_call call = {above, nucore->stop, nucore->stop_arg};
+    enum dual_end end = dual_solve(r->lp, &call);
+
+    if (end == DUAL_OPTIMAL)
+        for (size_t cell = 0; cell < r->cells; cell++)
+            cores[cell] = dual_value(r->lp, cell);
+    return end == DUAL_OPTIMAL ? 0 : end == DUAL_FAILED ? -1 : 1;
 }

@@ -41,7 +41,7 @@ libctl_la_SOURCES += \
 	packer/cli/model/matching.c \
 	packer/cli/model/model.c \
 	packer/cli/model/models.h \
-	packer/cli/model/nucore.c \
+	packer/cli/model/nucore.c packer/cli/model/nucore_proof.h \
 	packer/cli/model/numa.c packer/cli/model/numa.h \
 	packer/cli/model/pairs.c \
 	packer/cli/model/reinforce.c \
@@ -51,6 +51,11 @@ libctl_la_SOURCES += \
 	packer/cli/model/thermal.c \
 	packer/cli/model/throttle.c \
 	packer/cli/model/tranquil.c
+if GLPK
+libctl_la_SOURCES += packer/cli/model/nucore_proof.c
+else
+libctl_la_SOURCES += packer/cli/model/nucore_noproof.c
+endif
 # profile
 libctl_la_SOURCES += \
 	packer/cli/profile/args.c \

@@ -33,7 +33,7 @@ struct size_bounds {
 struct size_answer {
     double speed;   /* the sum of all steps' speeds: of the bandwidth that each would ask for */
     unsigned cores; /* of all steps together */
-    bool proven;    /* nothing else is better */
+    bool proven;    /* nothing better was found in time enough */
 };
 
 /* Finds the best vectors within bounds[steps] together, looking for so long: step s gets

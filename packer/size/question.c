@@ -177,7 +177,7 @@ static void fill_answer(const struct question *q, unsigned *chosen, struct size_
 {
     size_t n = q->model->nodes;
 
-    *answer = (struct size_answer){.proven = q->result.status == NUCORE_OPTIMAL};
+    *answer = (struct size_answer){.proven = q->result.status == NUCORE_FOUND};
     for (size_t s = 0; s < q->model->steps; s++)
         answer->speed += q->speed[s];
     for (size_t cell = 0; cell < q->model->steps * n; cell++) {

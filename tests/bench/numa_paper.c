@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define EPSILON 0.5 /* of eq. 5.15: 0 < epsilon < 1 */
-
 struct paper {
     const struct numem_machine *m;
     const struct numem_program *program;
@@ -210,59 +208,4 @@ double paper_numem(const struct numem_machine *machine, const struct numem_progr
         value = glp_get_obj_val(p.lp);
     paper_end(&p);
     return value;
-}
-
-/* constraint 6 of a node: LD = sum of y * (b[c] - b[c - 1]) */
-static void add_demand(struct paper *p, size_t i, int y)
-{
-    const double *b = p->program->local_demand[i];
-
-    for (int c = 0; c <= (int)p->m->cores[i]; c++)
-        put(p, y + c, b[c] - (c > 0 ? b[c - 1] : 0));
-    put(p, p->demand + (int)i, -1);
-    end_row(p, GLP_FX, 0);
-}
-
-/* constraints 5 and 6 of a node */
-static void add_counts(struct paper *p, size_t i)
-{
-    int n = (int)p->m->cores[i], y = glp_add_cols(p->lp, n + 1), a = p->cores + (int)i;
-    double big = 10.0 * (n + 1);
-
-    glp_set_col_bnds(p->lp, a, n > 0 ? GLP_DB : GLP_FX, 0, n);
-    glp_set_col_kind(p->lp, a, GLP_IV);
-    glp_set_obj_coef(p->lp, a, -1);
-    for (int c = 0; c <= n; c++) {
-        glp_set_col_kind(p->lp, y + c, GLP_BV);
-        put(p, y + c, big);
-        put(p, a, -1);
-        end_row(p, GLP_LO, EPSILON - c);
-        put(p, y + c, c);
-        put(p, a, -1);
-        end_row(p, GLP_UP, 0);
-    }
-    add_demand(p, i, y);
-}
-
-struct paper_found paper_nucore(const struct numem_machine *machine,
-                                const struct numem_program *program, double limit_s)
-{
-    struct paper p = {.m = machine, .program = program, .nodes = machine->nodes, .programs = 1};
-    struct paper_found found = {.objective = NAN};
-    glp_iocp parm;
-
-    paper_begin(&p);
-    set_gain(&p, 0, NUCORE_CORES_PER_GBPS);
-    for (size_t i = 0; i < p.nodes; i++)
-        add_counts(&p, i);
-    glp_init_iocp(&parm);
-    parm.msg_lev = GLP_MSG_OFF;
-    parm.presolve = GLP_ON;
-    parm.tm_lim = (int)(limit_s * 1000);
-    glp_intopt(p.lp, &parm);
-    if (glp_mip_status(p.lp) == GLP_OPT || glp_mip_status(p.lp) == GLP_FEAS)
-        found.objective = glp_mip_obj_val(p.lp);
-    found.optimal = glp_mip_status(p.lp) == GLP_OPT;
-    paper_end(&p);
-    return found;
 }

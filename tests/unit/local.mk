@@ -202,8 +202,6 @@ unit_programs = \
 	tests/unit/models/numa/test_flexthread \
 	tests/unit/models/numa/test_no_memory \
 	tests/unit/models/test_published \
-	tests/unit/models/numa/test_nucore \
-	tests/unit/models/numa/test_numem \
 	tests/unit/models/numa/test_roof \
 	tests/unit/models/numa/test_usage \
 	tests/unit/models/online/test_dio \
@@ -393,6 +391,10 @@ unit_scripts = \
 	tests/unit/models/test_figure3.sh \
 	tests/unit/tasks/test_library.sh \
 	tests/unit/tasks/test_manuals.sh
+# These hold NuMem and NuCore against GLPK.
+if GLPK
+unit_programs += tests/unit/models/numa/test_nucore tests/unit/models/numa/test_numem
+endif
 # Sanitizers see nothing of these: one builds what it needs with its own, the others read the sources.
 if !SANITIZERS
 TESTS += tests/unit/tasks/test_tsan.sh tests/check-layers tests/test-layers tests/check-writers tests/test-writers \

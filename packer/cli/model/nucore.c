@@ -12,6 +12,7 @@
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/model/models.h"
+#include "packer/cli/model/nucore_proof.h"
 #include "packer/cli/model/numa.h"
 
 /* ---- what a program gets ---- */
@@ -124,21 +125,20 @@ static void add_programs(struct json_object *output, const struct ctl_numa *numa
 }
 
 /* Returns how far the objective may be from the optimum, as a fraction of the optimum. */
-static double gap(const struct nucore_result *result)
+static double gap(const struct nucore_result *result, double bound)
 {
-    if (result->bound <= result->objective)
-        return 0;
-    return (result->bound - result->objective) / fmax(fabs(result->objective), 1e-9);
+    return fmax(0, bound - result->objective) / fmax(fabs(result->objective), 1e-9);
 }
 
-static struct json_object *describe(const struct ctl_numa *numa, const struct nucore_result *result)
+static struct json_object *describe(const struct ctl_numa *numa, const struct nucore_result *result,
+                                    double bound)
 {
     struct json_object *output = json_object_new_object();
 
     add_programs(output, numa, result);
     json_add_double(output, "objective", result->objective);
-    json_add_number(output, "bound", result->bound);
-    json_add_measure(output, "gap", gap(result));
+    json_add_measure(output, "bound", bound);
+    json_add_measure(output, "gap", isnan(bound) ? NAN : gap(result, bound));
     json_add_text(output, "status", nucore_status_name(result->status));
     return output;
 }
@@ -178,7 +178,7 @@ static int solve(const struct ctl_numa *numa, const struct nucore *nucore,
         return ctl_numa_fault(numa, &fault, program, err);
     if (nucore_solve(nucore, result) < 0)
         return berth_error_set(err, "%s", strerror(errno));
-    if (result->status == NUCORE_OPTIMAL || result->status == NUCORE_LIMIT)
+    if (result->status == NUCORE_FOUND || result->status == NUCORE_LIMIT)
         return 0;
     explain(numa, nucore, result, err);
     return -1;
@@ -208,19 +208,32 @@ static int result_init(struct nucore_result *result, size_t programs, size_t nod
     return rc == 0 && result->allocation && result->usage && result->speed && result->solo ? 0 : -1;
 }
 
-/* Reads "fairness" and "time_limit_s". */
-static int read_search(struct json_object *input, struct nucore *nucore, double *limit_s,
+/* How to look. */
+struct search {
+    double limit_s;
+    bool prove;
+};
+
+/* Reads "fairness", "prove" and "time_limit_s". */
+static int read_search(struct json_object *input, struct nucore *nucore, struct search *search,
                        struct berth_error *err)
 {
-    if (json_get_double(input, "fairness", JSON_OPTIONAL, &nucore->fairness, err) < 0)
+    static const struct json_field fields[] = {
+        JSON_FIELD(struct search, "prove", prove, OPTIONAL),
+        JSON_END,
+    };
+
+    search->prove = false;
+    if (json_get_double(input, "fairness", JSON_OPTIONAL, &nucore->fairness, err) < 0 ||
+        json_read(input, fields, search, err) < 0)
         return -1;
-    return ctl_input_time_limit(input, limit_s, err);
+    return ctl_input_time_limit(input, &search->limit_s, err);
 }
 
 static struct json_object *answer_nucore(const struct ctl_numa *numa, struct nucore *nucore,
-                                         double limit_s, struct berth_error *err)
+                                         const struct search *search, struct berth_error *err)
 {
-    double start_s = clock_s(), end_s = start_s + limit_s;
+    double start_s = clock_s(), end_s = start_s + search->limit_s, bound = NAN;
     struct json_object *output = NULL;
     struct nucore_result result;
 
@@ -231,8 +244,10 @@ static struct json_object *answer_nucore(const struct ctl_numa *numa, struct nuc
     nucore->stop_arg = &end_s;
     if (result_init(&result, numa->programs, numa->machine.nodes) < 0)
         berth_error_set(err, "%s", strerror(ENOMEM));
-    else if (solve(numa, nucore, &result, err) == 0) {
-        output = describe(numa, &result);
+    else if (solve(numa, nucore, &result, err) == 0 &&
+             (!search->prove || result.status != NUCORE_FOUND ||
+              nucore_prove(nucore, end_s - clock_s(), &result, &bound, err) == 0)) {
+        output = describe(numa, &result, bound);
         json_add_double(output, "seconds", clock_s() - start_s);
     }
     result_free(&result, numa->programs);
@@ -244,11 +259,11 @@ struct json_object *ctl_model_nucore(struct json_object *input, struct berth_err
     struct json_object *output = NULL;
     struct nucore nucore = {0};
     struct ctl_numa numa;
-    double limit_s;
+    struct search search;
 
     if (ctl_numa_machine(&numa, input, err) == 0 && ctl_numa_programs(&numa, input, err) == 0 &&
-        read_search(input, &nucore, &limit_s, err) == 0)
-        output = answer_nucore(&numa, &nucore, limit_s, err);
+        read_search(input, &nucore, &search, err) == 0)
+        output = answer_nucore(&numa, &nucore, &search, err);
     ctl_numa_free(&numa);
     return output;
 }

@@ -8,12 +8,22 @@ machine='"nodes":2,"cores":[2,2],"alpha":[4,10],"beta":[0.25,0.25],"uni_max":[[n
 program='"local_demand":[[0,1,2],[0,1,2]],"read_solo":[[0,2],[0,null]],"write_solo":[[0,0],[0,0]]'
 both="$machine,$program"
 
-# gives INPUT OUTPUT NAME: as answers, but for the time that it took, and what cores cost where speeds are summed
-gives() {
+# answers INPUT OUTPUT NAME: as answers, but for the time that it took, and what cores cost where speeds are summed
+answers() {
     run "$1" model "$3"
     [ $status -eq 0 ] || bad "model $3 <<< $1" "status 0" "$status: $(cat "$dir/err")"
     got=$(sed 's/,"seconds":[-+.0-9e]*}$/}/; s/:1.74999[0-9]*/:1.75/g; s/:1.49999[0-9]*/:1.5/g' "$dir/out")
     [ "$got" = "$2" ] || bad "model $3 <<< $1" "$2" "$got"
+}
+# Does this berthctl have GLPK?
+without='berthctl: model nucore: prove: berthctl was built without GLPK'
+run "{\"prove\":true,$both}" model nucore
+proves=yes
+[ "$(cat "$dir/err")" != "$without" ] || proves=
+# gives INPUT OUTPUT NAME: the same, and of nucore OUTPUT is what is proven; who does not ask hears that it was found
+gives() {
+    answers "$1" "$(echo "$2" | sed 's/"bound":[^,]*,"gap":0.0,"status":"optimal"/"bound":null,"gap":null,"status":"found"/')" "$3"
+    [ "$3" != nucore ] || [ ! "$proves" ] || answers "{\"prove\":true,${1#?}" "$2" "$3"
 }
 
 usage='"bandwidth":6.0,"local":[2.0,2.0],"inter":[[0.0,2.0],[0.0,0.0]]'
@@ -84,6 +94,7 @@ wrong nucore "{$both,\"cores_min\":3,\"cores_max\":2}" 'cores_max: 2: it is less
 wrong nucore "{$both,\"cores_min\":5}" 'infeasible: cores_min, cores_max, least and cores contradict each other'
 wrong nucore "{$both,\"most\":[3,2]}" 'most[0]: 3: the node has fewer cores'
 wrong nucore "{$both,\"least\":[0,3]}" 'least[1]: 3: the node has fewer cores'
+wrong nucore "{$both,\"prove\":1}" 'prove: boolean expected, not int'
 wrong nucore "{$both,\"time_limit_s\":0}" 'time_limit_s: more than 0'
 wrong nucore "{$pair}],\"fairness\":2}" 'fairness: 2: a fraction is 0 to 1'
 wrong nucore "{$pair}],\"fairness\":0.8}" 'programs[1]: b: infeasible: it cannot have 0.8 of its speed alone'
