@@ -306,13 +306,3 @@ long shuffle_deal(const struct shuffle_packages *packages, size_t n,
     free(deal.sorted);
     return moves;
 }
-
-double shuffle_transfers_before(unsigned n, double near, double far)
-{
-    return (n - 2.) * far + near;
-}
-
-double shuffle_transfers_after(unsigned n, double near)
-{
-    return (n - 1.) * near;
-}

@@ -55,9 +55,4 @@ bool shuffle_due(const struct shuffle_packages *packages, size_t n,
 long shuffle_deal(const struct shuffle_packages *packages, size_t n,
                   const struct shuffle_thread *thread, size_t *to, size_t *order);
 
-/* Returns the time that locks take from package to package in a barrier of n >= 2 threads, at worst
- * (4.2): (n - 2) * far + near as threads come, (n - 1) * near once they are shuffled. */
-double shuffle_transfers_before(unsigned n, double near, double far);
-double shuffle_transfers_after(unsigned n, double near);
-
 #endif

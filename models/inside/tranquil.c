@@ -235,12 +235,3 @@ bool tranquil_burst(struct tranquil *tranquil, const struct tranquil_rules *rule
         begin_pass(tranquil, rules, burst);
     return !same(was, tranquil->policy);
 }
-
-void tranquil_refused(struct tranquil *tranquil)
-{
-    if (tranquil->state != TRANQUIL_TRIAL)
-        return;
-    tranquil->state = TRANQUIL_PROFILE;
-    tranquil->policy = tranquil->left;
-    rest(tranquil);
-}

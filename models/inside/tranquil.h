@@ -101,10 +101,6 @@ struct tranquil { /* all zero: nothing has happened */
 bool tranquil_burst(struct tranquil *tranquil, const struct tranquil_rules *rules,
                     const struct tranquil_burst *burst);
 
-/* The policy of a trial could not be put into effect: what was before is the policy again, and the
- * pass is over. */
-void tranquil_refused(struct tranquil *tranquil);
-
 /* Returns means and deviations. */
 struct tranquil_profile tranquil_profile(const struct tranquil_burst *burst);
 

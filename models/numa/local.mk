@@ -15,5 +15,4 @@ libmodels_la_SOURCES += \
 	models/numa/numem_check.c \
 	models/numa/numem_constraint.c models/numa/numem_constraint.h \
 	models/numa/relax.c models/numa/relax.h \
-	models/numa/roof.c models/numa/roof.h \
-	models/numa/usage.c models/numa/usage.h
+	models/numa/roof.c models/numa/roof.h

@@ -159,11 +159,6 @@ void perf_table_free(struct perf_table *table)
     free(table);
 }
 
-const char *perf_table_section(const struct perf_table *table, size_t i)
-{
-    return i < table->n ? table->section[i].words : NULL;
-}
-
 /* The first section of which a word fits the PMU's name; NULL none. */
 static const struct section *fitting(const struct perf_table *table, const char *pmu)
 {

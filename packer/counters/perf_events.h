@@ -20,10 +20,6 @@ struct perf_table; /* a table as it was read */
 int perf_table_read(struct perf_table **table, const char *path, struct berth_error *err);
 void perf_table_free(struct perf_table *table); /* NULL is fine */
 
-/* The i-th section's words, each a PMU's name, in which '*' and '?' stand for others; NULL after
- * the last one. */
-const char *perf_table_section(const struct perf_table *table, size_t i);
-
 #define PERF_EVENTS_MAX 20 /* different events of a section */
 #define PERF_SUM_MAX 8     /* events that are added up to make a counter */
 #define PERF_PMU_MAX 48

@@ -203,7 +203,6 @@ unit_programs = \
 	tests/unit/models/numa/test_no_memory \
 	tests/unit/models/test_published \
 	tests/unit/models/numa/test_roof \
-	tests/unit/models/numa/test_usage \
 	tests/unit/models/online/test_dio \
 	tests/unit/models/online/test_opticore \
 	tests/unit/models/online/test_page_move \

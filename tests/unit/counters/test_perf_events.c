@@ -186,8 +186,6 @@ static void test_sections(void **state)
     perf_events_find(&events, table, NULL, NULL, NULL, &err); /* this machine is in no section */
     assert_string_equal(events.pmu, "generic");
     assert_int_equal(events.event[0].config, 3);
-    assert_string_equal(perf_table_section(table, 1), "x86_?");
-    assert_null(perf_table_section(table, 3));
     perf_table_free(table);
 }
 
@@ -229,27 +227,33 @@ static void check_pmu(const struct perf_table *table, const char *pmu)
 
 static void test_installed(void **state)
 {
-    const char *srcdir = getenv("srcdir"), *words;
+    const char *srcdir = getenv("srcdir");
     struct perf_table *table;
     struct berth_error err = {""};
     size_t checked = 0, unknown = 0;
-    char path[512];
+    char path[512], line[512];
+    FILE *file;
 
     (void)state;
     snprintf(path, sizeof(path), "%s/etc/events.conf", srcdir ? srcdir : ".");
     if (perf_table_read(&table, path, &err) < 0)
         fail_msg("%s", err.text);
-    for (size_t i = 0; (words = perf_table_section(table, i)); i++) {
-        char text[64], *save;
+    file = fopen(path, "re");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file)) {
+        char *save;
 
-        snprintf(text, sizeof(text), "%s", words);
-        for (char *pmu = strtok_r(text, " ", &save); pmu; pmu = strtok_r(NULL, " ", &save)) {
+        if (line[0] != '[')
+            continue;
+        for (char *pmu = strtok_r(line, "[] \n", &save); pmu;
+             pmu = strtok_r(NULL, "[] \n", &save)) {
             if (libpfm_knows(pmu))
                 check_pmu(table, pmu);
             checked += libpfm_knows(pmu);
             unknown += !libpfm_knows(pmu);
         }
     }
+    fclose(file);
     perf_table_free(table);
     print_message("%zu PMUs checked; %zu are unknown to this libpfm4 (too new, or of another "
                   "architecture)\n",

@@ -18,7 +18,6 @@
 #include "models/energy/power.h"
 #include "models/inside/adapt.h"
 #include "models/inside/faithful.h"
-#include "models/inside/shuffle.h"
 #include "models/numa/dramon.h"
 #include "models/numa/flexthread.h"
 #include "models/partition/matching.h"
@@ -361,15 +360,6 @@ static void print_faithful(void)
          "%u, %u", first, ammp.quantum_ms);
 }
 
-static void print_shuffle(void)
-{
-    double before = shuffle_transfers_before(64, 1.6, 2.2),
-           after = shuffle_transfers_after(64, 1.6);
-
-    line("P 4.2", "lock transfers, 64 threads, less by %", "-", "27", "no figure is printed",
-         "%.0f", 100 * (1 - after / before));
-}
-
 /* Lock times follow from the predictions in sets, what is left of eq. 6.1 from those on all. */
 static void print_adapt(void)
 {
@@ -510,7 +500,6 @@ int main(void)
     elsewhere("P Table 2.2", "ferret's threads, and the last that are tried", "63, 71",
               "tests/unit/models/inside/test_reinforce");
     print_faithful();
-    print_shuffle();
     print_adapt();
     print_throttle();
     print_locality();

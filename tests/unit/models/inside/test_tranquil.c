@@ -167,17 +167,6 @@ static void test_nothing_known(void **state)
     assert_false(tranquil.kept);
 }
 
-static void test_refused(void **state)
-{
-    struct tranquil tranquil = {0};
-
-    (void)state;
-    take(&tranquil, &ours, even(9000, 1000, 50, 5));
-    tranquil_refused(&tranquil);
-    is(&tranquil, TRANQUIL_PROFILE, TRANQUIL_LOCAL, 0);
-    assert_false(take(&tranquil, &ours, even(9000, 1000, 50, 5))); /* it rests */
-}
-
 /* How often that change of mean and deviation is kept. */
 static double kept(struct noise *noise, enum tranquil_rule rule, double mean, double sd)
 {
@@ -294,12 +283,11 @@ static void test_no_deviation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_kept),  cmocka_unit_test(test_both_must_fall),
-        cmocka_unit_test(test_cpu),          cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_rest),         cmocka_unit_test(test_nothing_known),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_no_deviation), cmocka_unit_test(test_power),
-        cmocka_unit_test(test_pages_stay),
+        cmocka_unit_test(test_memory_kept), cmocka_unit_test(test_both_must_fall),
+        cmocka_unit_test(test_cpu),         cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_rest),        cmocka_unit_test(test_nothing_known),
+        cmocka_unit_test(test_rates),       cmocka_unit_test(test_no_deviation),
+        cmocka_unit_test(test_power),       cmocka_unit_test(test_pages_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
