@@ -7,4 +7,5 @@ libmodels_la_SOURCES += \
 	models/placing/improve.c models/placing/improve.h \
 	models/placing/improve_guess.c models/placing/improve_guess.h \
 	models/placing/improve_offers.c models/placing/improve_offers.h \
-	models/placing/isolate.c models/placing/isolate.h
+	models/placing/isolate.c models/placing/isolate.h \
+	models/placing/steer.c models/placing/steer.h

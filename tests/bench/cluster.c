@@ -161,6 +161,7 @@ static void run_row(const struct cluster_options *args, const struct study *stud
                               .noise = args->noise,
                               .seed = args->plan.seed + seed,
                               .look = args->look,
+                              .known = args->known,
                               .backfill = args->backfill};
     struct berth_error err;
 

@@ -31,6 +31,8 @@ struct cluster_node {
     size_t free, n;
     struct cluster_stand *stand; /* [n] room for a piece a core */
     double weight;               /* bytes a second, 1e9, as last measured */
+    int level;                   /* of that, as Slurm was told */
+    bool quiet, busy;            /* its features, as Slurm was told */
 };
 
 struct cluster_machine {

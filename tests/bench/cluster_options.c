@@ -120,6 +120,11 @@ static void set_look(struct cluster_options *options, char *value)
     options->look = (size_t)day_words_number(value, 1, 1e6);
 }
 
+static void set_known(struct cluster_options *options, char *value)
+{
+    options->known = day_words_number(value, 0, 1);
+}
+
 static void set_queue(struct cluster_options *options, char *value)
 {
     if (strcmp(value, "easy") != 0 && strcmp(value, "fcfs") != 0)
@@ -215,6 +220,8 @@ static const struct row {
      set_choices},
     {{"inside", "LIST", "of nothing, berth, best (nothing,berth)"}, set_inside},
     {{"look", "N", "nodes that complement and knows look at for a job, by lot (128)"}, set_look},
+    {{"known", "PART", "of the jobs whose program is known to levels+heavy and the like (1)"},
+     set_known},
     {{"queue", "easy|fcfs", "with backfill, or without (easy)"}, set_queue},
     {{"learned", "PART", "of what the stand-in for berth predicts that is the truth (0.5)"},
      set_learned},
@@ -248,7 +255,9 @@ static void help(struct cluster_options *options, char *value)
     fputs("\nWays to choose:", stdout);
     for (size_t i = 0; i < cluster_choices; i++)
         printf(" %s", cluster_choice[i].name);
-    puts("\n+packed: an empty node only where no other has room.");
+    puts("\n+packed: an empty node only where no other has room. used, levels, heavy, classes: "
+         "what\n"
+         "berth-steer(8) can do, by weights and features of nodes that are up to 30 s old.");
     exit(0);
 }
 
@@ -262,6 +271,7 @@ void cluster_options_take(struct cluster_options *options, int argc, char **argv
                                         .set = -1,
                                         .seeds = 1,
                                         .look = 128,
+                                        .known = 1,
                                         .learned = 0.5,
                                         .idle = true,
                                         .backfill = true,

@@ -6,7 +6,7 @@
 #include "tests/bench/cluster_sample.h"
 #include "tests/bench/day_machines.h"
 
-#define CLUSTER_CHOICES_MAX 16
+#define CLUSTER_CHOICES_MAX 24
 
 struct cluster_options {
     const char *file, *log, *topology;
@@ -19,6 +19,7 @@ struct cluster_options {
     size_t seeds, look, choices;
     const struct cluster_choice *choice[CLUSTER_CHOICES_MAX];
     bool inside[CLUSTER_INSIDES];
+    double known;   /* part of the jobs whose program steering knows */
     double learned; /* part of what berth predicts that is the truth */
     bool idle, backfill, null, json;
     double idle_w, busy_w; /* of a core: of the node's constant power, and what it takes more */

@@ -82,6 +82,12 @@ static void advance(struct cluster_sim *sim, double to_s)
 {
     double from = fmax(sim->now_s, sim->work->from_s), to = fmin(to_s, sim->work->to_s);
 
+    double round = floor(to_s / CLUSTER_WEIGHED_S);
+
+    if (sim->choice->steer && sim->weighed_s < round) {
+        cluster_steer(sim, round * CLUSTER_WEIGHED_S);
+        sim->weighed_s = round;
+    }
     if (to > from) {
         sim->tally.node_s += (to - from) * sim->nodes_used;
         sim->tally.core_s += (to - from) * sim->cores_used;

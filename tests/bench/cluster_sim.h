@@ -12,19 +12,33 @@
 
 #include "tests/bench/cluster_node.h"
 
+#define CLUSTER_WEIGHED_S 30 /* a node's weight is that old at most */
+
 enum cluster_by {
     CLUSTER_PACKED,     /* the first with room, as Slurm with equal weights */
     CLUSTER_SPREAD,     /* the least loaded, CR_LLN */
     CLUSTER_LOT,        /* one of those with room */
     CLUSTER_WEIGHT,     /* the least traffic, as measured each 30 s at most: a node's weight */
     CLUSTER_COMPLEMENT, /* where contend says that least work is lost, with noisy counters */
-    CLUSTER_KNOWS       /* where least work is lost in truth, at this moment: greedy */
+    CLUSTER_KNOWS,      /* where least work is lost in truth, at this moment: greedy */
+    CLUSTER_STEER       /* as Slurm does with the weights and features of a moment ago */
+};
+
+/* What steering from beside Slurm has to say: flags. */
+enum cluster_steer {
+    BY_EMPTY = 1,  /* weights: empty nodes last */
+    BY_LEVELS = 2, /* weights: nodes in use by their level of traffic, the quiet first */
+    BY_HEAVY = 4,  /* programs known as heavy prefer the quieter half of the nodes in use */
+    BY_LIGHT = 8,  /* those known as light the busier half */
+    BY_LOT = 16,   /* a level is drawn by lot each time: what measuring does not bring */
+    BY_LLN = 32    /* of equal weight Slurm takes the least loaded (LLN=yes), not the first */
 };
 
 struct cluster_choice {
     const char *name;
     enum cluster_by by;
-    bool packed; /* an empty node only where no other has room */
+    bool packed;    /* an empty node only where no other has room */
+    unsigned steer; /* of cluster_steer */
 };
 
 extern const struct cluster_choice cluster_choice[];
@@ -46,6 +60,7 @@ struct cluster_sim {
     struct day_noise noise;
     uint64_t seed;
     size_t look;   /* nodes that complement and knows look at, by lot */
+    double known;  /* part of the jobs whose program steering knows */
     bool backfill; /* else first come, first served, and nobody overtakes */
     /* What runs and waits. */
     double now_s, backfill_s, weighed_s;
@@ -62,6 +77,10 @@ struct cluster_sim {
 
 /* Lets all jobs that count end. `tell` hears which part is over. 0, or -1 and err. */
 int cluster_sim_run(struct cluster_sim *sim, void (*tell)(double part), struct berth_error *err);
+
+/* Takes the weights and features of a moment that is a multiple of CLUSTER_WEIGHED_S; the nodes are
+ * as they were then. */
+void cluster_steer(struct cluster_sim *sim, double at_s);
 
 /* Finds the node of a piece (room: spare cores of each node are asked too), or CLUSTER_NOBODY. */
 size_t cluster_choose(struct cluster_sim *sim, size_t piece, bool spare);

@@ -218,6 +218,7 @@ unit_programs = \
 	tests/unit/models/placing/test_dio_power \
 	tests/unit/models/placing/test_improve \
 	tests/unit/models/placing/test_isolate \
+	tests/unit/models/placing/test_steer \
 	tests/unit/models/slowdown/test_animal \
 	tests/unit/models/slowdown/test_clock \
 	tests/unit/models/slowdown/test_contend \
