@@ -24,6 +24,18 @@ dist_dropin_DATA = etc/berthd.service.d/10-network.conf etc/berthd.service.d/20-
 
 nodist_systemdunit_DATA = etc/berthd.service
 
+# Beside slurmctld.
+EXTRA_DIST += etc/berth-steer.service.in etc/berth-steer-undo.service.in etc/berth-steer-undo.timer
+CLEANFILES += etc/berth-steer.service etc/berth-steer-undo.service
+if HAVE_SLURMDB
+nodist_systemdunit_DATA += etc/berth-steer.service etc/berth-steer-undo.service
+dist_systemdunit_DATA = etc/berth-steer-undo.timer
+endif
+
+etc/berth-steer.service etc/berth-steer-undo.service: etc/%.service: etc/%.service.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) etc && \
+	sed 's|@sbindir[@]|$(sbindir)|; s|@sysconfdir[@]|$(sysconfdir)|; s|@localstatedir[@]|$(localstatedir)|' $< >$@.tmp && mv $@.tmp $@
+
 # MailProg of slurm.conf.
 dist_pkglibexec_SCRIPTS = etc/berth-mail
 

@@ -1,0 +1,209 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# berth-steer beside slurmctld: what it tells Slurm of two nodes, and that all of it is undone.
+#
+# What berthd writes into steer_node is written here. Between two changes of a node there are 30 s: the tests put the last one back.
+
+STEER_STATE=$CLUSTER/run/steer.json
+
+steer() {
+    timeout 60 "$BUILD/berth-steer" --ledger="mariadb://127.0.0.1:$MARIADB_PORT/$LEDGER_DB" --ledger-defaults="$CLUSTER/etc/ledger.cnf" \
+        --state="$STEER_STATE" "$@"
+}
+
+# The weights of both nodes, in Slurm's order.
+weights() {
+    timeout 10 scontrol show node "$CLUSTER_NODE,$OTHER_NODE" | sed -n 's/.*Weight=\([0-9]*\).*/\1/p' | paste -s -d' '
+}
+
+state_of_node() {
+    timeout 10 scontrol show node "$1" | sed -n 's/.*State=\([^ ]*\).*/\1/p'
+}
+
+# written NODE PRESSURE [AGE]: as the node's berthd would, so many seconds ago.
+written() {
+    sql "replace into $LEDGER_DB.steer_node (node, at, pressure) values ('$1', unix_timestamp() - ${3:-0}, $2)"
+}
+
+rested() {
+    [ ! -e "$STEER_STATE" ] || sed -i 's/"at":[0-9]*/"at":1/' "$STEER_STATE"
+}
+
+overdue() {
+    sed -i 's/"until":[0-9]*/"until":2/' "$STEER_STATE"
+}
+
+# a_round [OPTION..]: prints what was changed by how many RPCs.
+a_round() {
+    rested
+    steer --once --json "$@" | jq -c '[.news, .changed, .rpcs]'
+}
+
+# steered FIRST SECOND: a job on each node, and a round with these pressures.
+steered() {
+    [ -x "$BUILD/berth-steer" ] || skip "berth-steer is not built"
+    rm -f "$STEER_STATE"
+    timeout 10 scontrol update NodeName="$CLUSTER_NODE,$OTHER_NODE" Weight=1
+    sql "create table if not exists $LEDGER_DB.steer_node (node varchar(64) not null, at bigint not null, pressure double, primary key (node));
+        delete from $LEDGER_DB.steer_node"
+    start one -w "$CLUSTER_NODE"
+    start two -w "$OTHER_NODE"
+    written "$CLUSTER_NODE" "$1"
+    written "$OTHER_NODE" "$2"
+    a_round >/dev/null
+}
+
+unsteered() {
+    stop one two
+    steer --undo >/dev/null
+    same "the weights in the end" "$(weights)" "1 1"
+    [ ! -e "$STEER_STATE" ] || fail "a file of state is left"
+}
+
+# Where a job comes to that may go anywhere.
+job_comes_to() {
+    # shellcheck disable=SC2016
+    timeout 30 srun -n1 sh -c 'echo "$SLURMD_NODENAME"'
+}
+
+t30_a_job_goes_to_the_node_whose_memory_is_less_busy() {
+    steered 0.9 0.1
+    same "the weights" "$(weights)" "8 1"
+    same "the job's node" "$(job_comes_to)" "$OTHER_NODE"
+    written "$CLUSTER_NODE" 0.1
+    written "$OTHER_NODE" 0.9
+    same "the next round" "$(a_round)" "[2,2,2]"
+    same "the weights then" "$(weights)" "1 8"
+    same "the next job's node" "$(job_comes_to)" "$CLUSTER_NODE"
+    unsteered
+}
+
+t30_an_empty_node_is_left_for_whole_nodes() {
+    steered 0.9 0.9
+    stop two
+    soon "the second node's state" IDLE state_of_node "$OTHER_NODE"
+    a_round >/dev/null
+    same "the weights" "$(weights)" "8 9"
+    same "the job's node" "$(job_comes_to)" "$CLUSTER_NODE"
+    start two -w "$OTHER_NODE"
+    unsteered
+}
+
+# Within half a level nothing is changed, and never twice in 30 s.
+t30_a_weight_is_changed_seldom() {
+    steered 0.3 0.9
+    written "$CLUSTER_NODE" 0.34
+    same "a little more" "$(a_round)" "[2,0,0]"
+    written "$CLUSTER_NODE" 0.8
+    same "too soon" "$(steer --once --json | jq -r .why)" "the last change is not 30 s old"
+    same "dryrun" "$(a_round --dryrun)" "[2,0,0]"
+    same "the weights" "$(weights)" "3 8"
+    same "later" "$(a_round)" "[2,1,1]"
+    same "the weights then" "$(weights)" "7 8"
+    unsteered
+}
+
+t30_silence_and_wrong_rows_change_nothing() {
+    local wrong
+    steered 0.5 0.5
+    same "the weights" "$(weights)" "5 5"
+    written "$CLUSTER_NODE" 0.5 700
+    same "an old row" "$(a_round)" "[1,1,1]"
+    same "the weights without news of the first" "$(weights)" "1 5"
+    for wrong in -1 null 1e400 "'much'"; do
+        written "$CLUSTER_NODE" 0.9
+        written "$CLUSTER_NODE" "$wrong" 2>/dev/null || continue # MariaDB takes it not, or as 0
+        a_round >/dev/null
+        has "1 5" "$(weights)"
+    done
+    written "$CLUSTER_NODE" 0.9 -3600
+    written nobody 0.9
+    a_round >/dev/null
+    same "a row of the future, and of a node that is not there" "$(weights)" "1 5"
+    sql "delete from $LEDGER_DB.steer_node"
+    same "no news at all" "$(a_round)" "[0,1,1]"
+    same "the weights then" "$(weights)" "1 1"
+    unsteered
+}
+
+t30_a_database_that_is_away_undoes_all() {
+    steered 0.9 0.5
+    same "the weights" "$(weights)" "8 5"
+    rested
+    steer --once --ledger="mariadb://127.0.0.1:1/$LEDGER_DB" 2>"$CLUSTER/out/why"
+    has "$(cat "$CLUSTER/out/why")" "berth-steer: the ledger: "
+    same "the weights then" "$(weights)" "1 1"
+    unsteered
+}
+
+# Its own end, its death, and rounds that have ceased.
+t30_what_it_changed_is_undone() {
+    steered 0.9 0.1
+    rested
+    daemon_start steer "$BUILD/berth-steer" --ledger="mariadb://127.0.0.1:$MARIADB_PORT/$LEDGER_DB" \
+        --ledger-defaults="$CLUSTER/etc/ledger.cnf" --state="$STEER_STATE"
+    wait_for 20 grep -q '"at":[0-9][0-9]' "$STEER_STATE"
+    has "$(steer --undo 2>&1 || true)" "another berth-steer runs"
+    daemon_stop steer
+    same "the weights after SIGTERM" "$(weights)" "1 1"
+    [ ! -e "$STEER_STATE" ] || fail "a file of state is left"
+    a_round >/dev/null
+    daemon_start steer "$BUILD/berth-steer" --ledger="mariadb://127.0.0.1:$MARIADB_PORT/$LEDGER_DB" \
+        --ledger-defaults="$CLUSTER/etc/ledger.cnf" --state="$STEER_STATE"
+    daemon_stop steer KILL
+    same "the weights after SIGKILL" "$(weights)" "8 1"
+    same "not due" "$(steer --undo --overdue --json | jq -r .why)" "it is not due yet"
+    overdue
+    same "overdue" "$(steer --undo --overdue --json | jq -c '[.changed, .rpcs, .why]')" '[1,1,""]'
+    same "the weights then" "$(weights)" "1 1"
+    same "once more" "$(steer --undo --json | jq -r .why)" "nothing is steered"
+    unsteered
+}
+
+# written_down JOB..: slurmctld, when it is killed, still has these.
+written_down() {
+    local job
+    for job; do grep -qs "Id=$job\b" <(timeout 10 scontrol show job "$job") || return 1; done
+    [ "$CLUSTER/state/job_state" -nt "$CLUSTER/out/two.id" ]
+}
+
+nodes_with_news() {
+    steer --dryrun --json | jq .news
+}
+
+# slurmctld forgets weights when it starts and when it is reconfigured; what is the admin's stays known.
+t30_a_restart_of_slurmctld_gives_back_the_admins_weights() {
+    steered 0.9 0.1
+    wait_for 20 written_down "$(job_of one)" "$(job_of two)" || fail "slurmctld does not write its jobs down"
+    daemon_stop slurmctld KILL
+    daemon_start slurmctld slurmctld -D -i
+    soon "the first node's state" MIXED state_of_node "$CLUSTER_NODE"
+    soon "the second node's state" MIXED state_of_node "$OTHER_NODE"
+    same "the weights after a restart" "$(weights)" "1 1"
+    soon "nodes that have registered again" 2 nodes_with_news
+    same "the next round" "$(a_round)" "[2,1,1]"
+    same "the weights then" "$(weights)" "8 1"
+    timeout 10 scontrol reconfigure
+    soon "the weights after a reconfiguration" "1 1" weights
+    same "the round after that" "$(a_round)" "[2,1,1]"
+    unsteered
+}
+
+# An admin's order stays, and what he sets by hand is his.
+t30_an_admins_weights_stay() {
+    steered 0.9 0.1
+    timeout 10 scontrol update NodeName="$OTHER_NODE" Weight=100
+    a_round >/dev/null
+    same "the weights" "$(weights)" "8 100"
+    written "$OTHER_NODE" 0.9
+    a_round >/dev/null
+    same "a level above his" "$(weights)" "8 107"
+    same "the job's node" "$(job_comes_to)" "$CLUSTER_NODE"
+    steer --undo >/dev/null
+    same "undone" "$(weights)" "1 100"
+    timeout 10 scontrol update NodeName="$OTHER_NODE" Weight=5
+    has "$(a_round 2>&1 || true)" "the weights 1 and 5 of nodes are too near"
+    same "nothing is changed" "$(weights)" "1 5"
+    timeout 10 scontrol update NodeName="$OTHER_NODE" Weight=1
+    unsteered
+}
