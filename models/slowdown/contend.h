@@ -166,6 +166,10 @@ struct app_pair contend_siblings(const struct contend *contend, size_t a, size_t
  * average. */
 double contend_culprit(const struct contend *contend, size_t i);
 
+/* Returns by what fraction of its time alone program i, whose index must be in range, takes longer
+ * while the average program runs on the other hardware thread of its core. */
+double contend_sibling(const struct contend *contend, size_t i);
+
 /* Returns what part of its time alone goes with the clock, of program i, whose index must be in
  * range: where the core works, and what of its waiting grows with it. */
 double contend_works(const struct contend *contend, size_t i);

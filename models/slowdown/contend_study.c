@@ -519,6 +519,11 @@ double study_sibling(const struct contend *contend, const struct study *study, d
     return siblings > 0 ? contend->constants.sibling * use_of(contend, study) * siblings : 0;
 }
 
+double contend_sibling(const struct contend *contend, size_t i)
+{
+    return study_sibling(contend, &contend->study[i], 1);
+}
+
 double contend_works(const struct contend *contend, size_t i)
 {
     return works_of(contend, &contend->study[i]);

@@ -10,6 +10,7 @@ libmodels_la_SOURCES += \
 	models/slowdown/evidence_cells.c models/slowdown/evidence_cells.h \
 	models/slowdown/evidence_common.c models/slowdown/evidence_common.h \
 	models/slowdown/evidence_fit.c models/slowdown/evidence_fit.h models/slowdown/evidence_solve.c \
+	models/slowdown/loss.c models/slowdown/loss.h \
 	models/slowdown/missrate.c models/slowdown/missrate.h \
 	models/slowdown/null_test.c models/slowdown/null_test.h \
 	models/slowdown/pain.c models/slowdown/pain.h \

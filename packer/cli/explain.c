@@ -175,6 +175,14 @@ static void say_ranks(FILE *out, struct json_object *ranks)
     say_each(out, ctl_object(ranks, "ranks"), "; rank {id} (pid {pid}) on [{cpus}|none]", "ranks");
 }
 
+/* Says what facts.def has to say of each part. */
+static void say_loss(FILE *out, struct json_object *loss)
+{
+    for (enum fact_id id = fact_next("loss", 0); id < FACTS; id = fact_next("loss", id + 1))
+        if (fact[id].say)
+            ctl_say(out, loss, fact[id].say);
+}
+
 static void say_observe(FILE *out, struct json_object *observe)
 {
     static const struct {
@@ -290,6 +298,7 @@ static const struct paragraph {
     {"locks", false, explain_locks, NULL},
     {"prefetch", false, explain_prefetch, NULL},
     {"observe", false, say_observe, NULL},
+    {"loss", false, say_loss, NULL},
     {"bill", false, NULL,
      "[{bill.energy_j:1} J by [{bill.source}|-][, shared by {bill.by}]"
      "[; packages {bill.package_j:1} J][; memory {bill.dram_j:1} J][; node {bill.node_j:1} J]"
@@ -330,8 +339,11 @@ static int put_paragraph(const struct paragraph *paragraph, struct json_object *
 static const struct line {
     const char *title; /* NULL: the step's id */
     void (*say)(FILE *out, struct json_object *step);
-} lines[] = {
-    {NULL, explain_what}, {"why", explain_why}, {"gain", explain_gain}, {"inside", explain_inside}};
+} lines[] = {{NULL, explain_what},
+             {"why", explain_why},
+             {"lost", explain_lost},
+             {"gain", explain_gain},
+             {"inside", explain_inside}};
 
 static int put_summary(struct json_object *step, size_t columns)
 {

@@ -9,9 +9,12 @@
 
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/screen.h"
+#include "packer/cli/loss.h"
 #include "enum_table.h"
 
 #define RANKS_SHOWN 8
+#define NAMES_SHOWN 3
+#define SUFFERS 0.1 /* slower than alone by that: it needs the cache */
 #define SAME 0.0005 /* slowdowns that differ by less are the same to a person */
 
 static bool is(struct json_object *object, const char *key, const char *word)
@@ -36,6 +39,20 @@ enum explain_deed explain_deed(struct json_object *step)
     if (!reason[0] || strcmp(reason, "-") == 0)
         return EXPLAIN_PLACED;
     return strncmp(reason, "observed", 8) == 0 ? EXPLAIN_OBSERVED : EXPLAIN_LEFT;
+}
+
+const char *explain_reason(struct json_object *step)
+{
+    static const char *const said[] = {"left alone: ", "put back: "};
+    const char *reason = ctl_text(ctl_object(step, "enforce"), "reason");
+    enum explain_deed deed = explain_deed(step);
+
+    if (deed == EXPLAIN_PLACED || deed == EXPLAIN_NEW || !reason[0] || strcmp(reason, "-") == 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+        if (strncmp(reason, said[i], strlen(said[i])) == 0)
+            return reason + strlen(said[i]);
+    return reason;
 }
 
 static bool kept_off(struct json_object *step)
@@ -145,11 +162,14 @@ void explain_what(FILE *out, struct json_object *step)
 static void say_class(FILE *out, struct json_object *step)
 {
     struct json_object *class = ctl_object(step, "class");
+    double slower = ctl_number(ctl_object(step, "slowdown"), "predicted");
 
     if (is(class, "name", "devil"))
         fputs("it presses on the cache", out);
+    else if (is(class, "name", "turtle") && slower >= SUFFERS)
+        fputs("it lives from the cache, and suffers from who presses on it", out);
     else if (is(class, "name", "turtle"))
-        fputs("it hardly uses the cache", out);
+        fputs("it presses little on the cache", out);
     else
         fputs("how it uses the cache is not known yet", out);
     ctl_say(out, ctl_object(step, "profile"), "[ ({miss_pmi} misses per million instructions)]");
@@ -172,6 +192,22 @@ static void say_choice(FILE *out, struct json_object *place)
         ctl_say(out, place, "; of all places this one costs the node's steps least speed");
 }
 
+/* Says how many of those on its caches press on it, and which programs. */
+static void say_devils(FILE *out, struct json_object *neighbours, size_t devils)
+{
+    size_t n = ctl_length(neighbours), shown = 0;
+
+    fprintf(out, ", %zu of which press%s on it", devils, devils == 1 ? "es" : "");
+    for (size_t i = 0; i < n && shown < NAMES_SHOWN; i++) {
+        struct json_object *one = json_object_array_get_idx(neighbours, i);
+        const char *program = ctl_text(one, "program");
+
+        if (is(one, "class", "devil") && program[0] && strcmp(program, "-") != 0)
+            fprintf(out, "%s%.32s", shown++ ? ", " : " (", program);
+    }
+    fputs(shown < devils && shown ? ", ..)" : shown ? ")" : "", out);
+}
+
 /* Says who else is on its caches. */
 static void say_beside(FILE *out, struct json_object *place)
 {
@@ -183,9 +219,9 @@ static void say_beside(FILE *out, struct json_object *place)
     if (n == 0)
         fputs("; nobody else is on its caches", out);
     else
-        fprintf(out, "; beside it on its caches: %zu step%s", n, n == 1 ? "" : "s");
+        fprintf(out, "; %zu step%s its caches", n, n == 1 ? " shares" : "s share");
     if (devils)
-        fprintf(out, ", %zu of them press on it", devils);
+        say_devils(out, neighbours, devils);
 }
 
 void explain_why(FILE *out, struct json_object *step)
@@ -197,6 +233,8 @@ void explain_why(FILE *out, struct json_object *step)
         fputs(reason, out);
         return;
     }
+    if (is(ctl_object(step, "enforce"), "trial", "control"))
+        fprintf(out, "%s; ", reason);
     if (from_ledger(step)) { /* it keeps the sentence, and no class */
         ctl_say(out, place, "[{reason}|not known]");
         return;
@@ -207,6 +245,16 @@ void explain_why(FILE *out, struct json_object *step)
     say_choice(out, place);
     if (isnan(ctl_number(step, "ended_at")))
         say_beside(out, place);
+}
+
+/* ---- loss ---- */
+
+void explain_lost(FILE *out, struct json_object *step)
+{
+    struct loss loss = {0};
+
+    loss_add(&loss, step);
+    loss_say(out, &loss);
 }
 
 /* ---- gain ---- */
@@ -229,7 +277,7 @@ static void say_difference(FILE *out, double here, double home, bool would)
 static void say_slowdowns(FILE *out, double here, double home, double measured, double clock)
 {
     const double value[] = {here, home, measured, clock};
-    static const char *const what[] = {"predicted ", "as Slurm put it ", "measured ",
+    static const char *const what[] = {"predicted ", "where Slurm put it ", "measured ",
                                        "of that by the clock "};
     const char *before = " (slower than alone: ";
     char percent[32];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* explain_summary - says in three plain lines what berth did with a step, why, and what the step
- * gains by that. */
+/* explain_summary - says in plain lines what berth did with a step, why, what the step loses all
+ * the same, and what it gains by that. */
 #ifndef BERTH_CLI_EXPLAIN_SUMMARY_H
 #define BERTH_CLI_EXPLAIN_SUMMARY_H
 
@@ -21,9 +21,14 @@ enum explain_deed {
  * reason only: who was placed has none. */
 enum explain_deed explain_deed(struct json_object *step);
 
+/* Returns why berth left it where it was, or only watches it, without the words for that; NULL: it
+ * is placed, or nobody says. It is borrowed. */
+const char *explain_reason(struct json_object *step);
+
 /* Each writes one line about a step of an answer to `explain`, without its newline. */
 void explain_what(FILE *out, struct json_object *step);
 void explain_why(FILE *out, struct json_object *step);
+void explain_lost(FILE *out, struct json_object *step);
 void explain_gain(FILE *out, struct json_object *step);
 
 #endif

@@ -74,8 +74,7 @@ static struct json_object *facts_of(const char *of, const struct ledger_record *
 static struct json_object *enforce_of(const struct ledger_record *record)
 {
     struct json_object *object = json_object_new_object();
-    bool off = strcmp(record->state, "left") == 0 || strcmp(record->state, "late") == 0 ||
-               strcmp(record->state, "failed") == 0;
+    bool off = strcmp(record->state, "placed") != 0;
 
     add_facts(object, "enforce", record);
     add_known(object, "reason", off ? record->reason : "");
@@ -108,6 +107,7 @@ static struct json_object *explanation_of(const struct ledger_record *record)
     json_add(object, "observe", facts_of("observe", record));
     json_add(object, "bill", facts_of("bill", record));
     json_add(object, "slowdown", facts_of("slowdown", record));
+    json_add(object, "loss", facts_of("loss", record));
     return object;
 }
 

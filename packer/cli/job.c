@@ -142,7 +142,7 @@ static void say_energy(FILE *out, const struct page *page)
 static void say_slowdown(FILE *out, const struct page *page)
 {
     const double value[] = {page->sum.predicted, page->sum.home, page->sum.measured};
-    static const char *const what[] = {"predicted", "as Slurm put it", "measured"};
+    static const char *const what[] = {"predicted", "where Slurm put it", "measured"};
     const char *before = "";
     char percent[32];
 
@@ -154,17 +154,23 @@ static void say_slowdown(FILE *out, const struct page *page)
     fputs(before[0] ? " (slower than alone)" : "not known", out);
 }
 
+static void say_lost(FILE *out, const struct page *page)
+{
+    loss_say(out, &page->sum.loss);
+}
+
 static void say_beside(FILE *out, const struct page *page)
 {
     const struct job_sum *sum = &page->sum;
 
     if (isnan(sum->neighbours))
-        fputs("not kept of what has ended", out);
-    else if (sum->neighbours == 0)
+        return; /* it has ended: what they did to it is in `lost` */
+    if (sum->neighbours == 0)
         fputs("nobody else is on its caches", out);
     else
-        fprintf(out, "%.0f step%s on its caches, %.0f of them press on it", sum->neighbours,
-                sum->neighbours == 1 ? "" : "s", sum->devils);
+        fprintf(out, "%.0f step%s its caches, %.0f of which press%s on it", sum->neighbours,
+                sum->neighbours == 1 ? " shares" : "s share", sum->devils,
+                sum->devils == 1 ? "es" : "");
 }
 
 static void say_deed(FILE *out, const struct page *page)
@@ -173,21 +179,22 @@ static void say_deed(FILE *out, const struct page *page)
     double moves = sum->fact[JOB_MOVES];
     const struct {
         size_t n;
-        const char *what;
-    } deeds[] = {
-        {sum->placed, "placed"}, {sum->observed, "only watched"}, {sum->left, "left alone"}};
+        const char *what, *why;
+    } deeds[] = {{sum->placed, "placed", NULL},
+                 {sum->observed, "only watched", sum->watched},
+                 {sum->left, "left alone", sum->reason}};
     const char *before = "";
 
     for (size_t i = 0; i < 3; i++)
         if (deeds[i].n) {
             fprintf(out, "%s%zu step%s %s", before, deeds[i].n, deeds[i].n == 1 ? "" : "s",
                     deeds[i].what);
+            if (deeds[i].why)
+                fprintf(out, " (%s)", deeds[i].why);
             before = ", ";
         }
     if (moves > 0)
         fprintf(out, "; moved %.0f time%s", moves, moves == 1 ? "" : "s");
-    if (sum->reason)
-        fprintf(out, " (%s)", sum->reason);
 }
 
 static void say_hint(FILE *out, const struct page *page)
@@ -209,7 +216,7 @@ static const struct row {
     {"state", say_state},   {"cpu", say_cpu},
 #define FACT_JOB(ID, key, title, words) {title, say_##ID},
 #include "packer/fact/facts.def"
-    {"memory", say_memory}, {"energy", say_energy}, {"slowdown", say_slowdown},
+    {"memory", say_memory}, {"energy", say_energy}, {"slowdown", say_slowdown}, {"lost", say_lost},
     {"beside", say_beside}, {"berth", say_deed},    {"hint", say_hint},
 };
 
@@ -284,6 +291,8 @@ static struct json_object *page_json(const struct page *page)
     json_add_number(object, "total_cpu_s", sum->cpu_s);
     json_add_number(object, "cpu_efficiency", sum->cpu);
     json_add_number(object, "max_rss_bytes", sum->maxrss_bytes);
+    json_add_number(object, "run_efficiency",
+                    sum->cpu_s / (sum->cpu_s + sum->fact[JOB_CPU_WAIT_S]));
     json_add_number(object, "memory_efficiency", sum->memory);
     json_add_number(object, "energy_j", sum->energy_j);
     json_add_number(object, "average_power_w", sum->power_w);
@@ -292,6 +301,7 @@ static struct json_object *page_json(const struct page *page)
     json_add_number(slowdown, "home", sum->home);
     json_add_number(slowdown, "measured", sum->measured);
     json_add(object, "slowdown", slowdown);
+    json_add(object, "loss", loss_json(&sum->loss));
     json_add_number(object, "neighbours", sum->neighbours);
     for (size_t i = 0; i < JOB_FACTS; i++)
         json_add_number(object, job_fact_of[i].key, sum->fact[i]);

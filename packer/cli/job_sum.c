@@ -11,9 +11,6 @@
 #include "packer/cli/explain_summary.h"
 #include "enum_table.h"
 
-#define IDLE_CPU 0.5  /* of the CPU time: below it cores were asked for in vain */
-#define DISTURBED 0.1 /* of its speed, measured */
-
 const struct job_fact_of TABLE(job_fact_of, JOB_FACTS) = {
 #define FACT_JOB(ID, key, title, words) ROW(JOB_##ID) = {FACT_##ID, key, title, words},
 #include "packer/fact/facts.def"
@@ -60,31 +57,55 @@ static void add_neighbours(struct job_sum *sum, struct json_object *place)
         sum->devils += is(json_object_array_get_idx(list, i), "class", "devil");
 }
 
+/* Is it a step that srun has started, and no batch script? */
+static bool is_started(struct json_object *step)
+{
+    const char *dot = strchr(ctl_text(step, "id"), '.');
+
+    return dot && dot[1] >= '0' && dot[1] <= '9';
+}
+
+/* What berth has not placed for a reason: that of a batch script counts where there is no other. */
+static void add_reason(struct job_sum *sum, struct json_object *step, const char *reason)
+{
+    if (sum->reason && !is_started(step))
+        return;
+    sum->reason = reason;
+    sum->left_for = wire_left_of(ctl_text(ctl_object(step, "enforce"), fact[FACT_LEFT_FOR].key));
+}
+
 /* Adds what berth did. */
 static void add_deed(struct job_sum *sum, struct json_object *step)
 {
     struct json_object *enforce = ctl_object(step, "enforce");
-    const char *reason = ctl_text(enforce, "reason");
+    const char *reason = explain_reason(step);
     enum explain_deed deed = explain_deed(step);
-    bool off = deed == EXPLAIN_LEFT || deed == EXPLAIN_FAILED;
 
-    if (off && reason[0] && strcmp(reason, "-") != 0)
-        sum->reason = reason;
-    if (off)
+    if (deed == EXPLAIN_LEFT || deed == EXPLAIN_FAILED) {
         sum->left++;
-    else if (deed == EXPLAIN_OBSERVED || is(enforce, "way", "dryrun"))
+        if (reason)
+            add_reason(sum, step, reason);
+    } else if (deed == EXPLAIN_OBSERVED || is(enforce, "way", "dryrun")) {
         sum->observed++;
-    else
+        sum->watched = deed == EXPLAIN_OBSERVED && reason ? reason : sum->watched;
+    } else {
         sum->placed++;
+    }
+}
+
+static void add_isolation(struct job_sum *sum, struct json_object *step)
+{
+    struct json_object *isolate = ctl_object(ctl_object(step, "place"), "isolate");
+
+    sum->may_isolate |= ctl_true(isolate, "allowed") && !ctl_true(isolate, "asked");
 }
 
 static void add_unknown(struct job_sum *sum, struct json_object *step)
 {
     struct json_object *class = ctl_object(step, "class");
     const char *exe = ctl_text(ctl_object(step, "request"), "exe");
-    const char *id = ctl_text(step, "id"), *dot = strchr(id, '.');
 
-    if (is(class, "name", "unprofiled") && exe[0] == '/' && dot && dot[1] >= '0' && dot[1] <= '9')
+    if (is(class, "name", "unprofiled") && exe[0] == '/' && is_started(step))
         sum->program = exe;
 }
 
@@ -172,7 +193,9 @@ void job_sum(struct json_object *steps, const struct slurm_job *job, struct job_
         add_use(sum, step, &whole);
         add_facts(sum, step);
         add_slowdowns(mean, step);
+        loss_add(&sum->loss, step);
         add_deed(sum, step);
+        add_isolation(sum, step);
         add_unknown(sum, step);
         if (!isnan(ctl_number(step, "ended_at")))
             continue;
@@ -182,35 +205,14 @@ void job_sum(struct json_object *steps, const struct slurm_job *job, struct job_
     complete(steps, job, sum);
     sum->cpu_s = whole ? sum->cpu_s : NAN;
     sum->cpu = sum->elapsed_s * sum->cores > 0 ? sum->cpu_s / (sum->elapsed_s * sum->cores) : NAN;
+    sum->wanted =
+        sum->elapsed_s * sum->cores > 0
+            ? (sum->cpu_s + known_or(sum->fact[JOB_CPU_WAIT_S], 0)) / (sum->elapsed_s * sum->cores)
+            : NAN;
     sum->power_w = sum->elapsed_s > 0 ? sum->energy_j / sum->elapsed_s : NAN;
     sum->predicted = mean_of(&mean[0]);
     sum->home = mean_of(&mean[1]);
     sum->measured = mean_of(&mean[2]);
     if (job && job->nodes)
         sum->memory = sum->maxrss_bytes / (job->memory_bytes / job->nodes);
-}
-
-void job_hint(const struct job_sum *sum, const char *state, char *text, size_t size)
-{
-    text[0] = '\0';
-    if (strcmp(state, "TIMEOUT") == 0)
-        snprintf(text, size, "it came to its time limit: ask for more (--time)");
-    else if (strcmp(state, "OUT_OF_MEMORY") == 0)
-        snprintf(text, size, "it needed more memory than it was given: ask for more (--mem)");
-    else if (sum->cpu < IDLE_CPU && sum->cores > 1 && !sum->running)
-        snprintf(text, size,
-                 "it used %.1f of its %.0f cores: ask for fewer (-n, -c), or have berth give back "
-                 "what it does not need (--contention-aware=size)",
-                 sum->cpu * sum->cores, sum->cores);
-    else if (sum->measured > DISTURBED)
-        snprintf(text, size,
-                 "its neighbours cost it %.0f %% of its speed: --contention-aware=isolate asks for "
-                 "a cache of its own",
-                 100 * sum->measured / (1 + sum->measured));
-    else if (sum->program)
-        snprintf(text, size,
-                 "nobody knows how it uses the cache: berthctl profile -- %.200s ... tells berth",
-                 sum->program);
-    else if (sum->left && !sum->placed && !sum->observed)
-        snprintf(text, size, "berth was not asked: srun --contention-aware has it placed");
 }

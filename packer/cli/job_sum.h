@@ -7,8 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "packer/cli/loss.h"
 #include "packer/cli/slurm_job.h"
 #include "packer/fact/fact.h"
+#include "packer/wire/wire_left.h"
 
 /* The facts that facts.def has for `job`. */
 enum job_fact {
@@ -25,10 +27,12 @@ extern const struct job_fact_of {
 /* What is not known is NAN. */
 struct job_sum {
     size_t steps, running;
-    double elapsed_s;    /* of the job */
-    double cores;        /* given to it */
-    double cpu_s;        /* CPU time that its steps used */
-    double cpu;          /* of the CPU time that it was given, a fraction */
+    double elapsed_s; /* of the job */
+    double cores;     /* given to it */
+    double cpu_s;     /* CPU time that its steps used */
+    double cpu;       /* of the CPU time that it was given, a fraction */
+    double wanted;    /* the same with what its threads waited for a CPU */
+    struct loss loss;
     double maxrss_bytes; /* the largest process */
     double memory; /* what that is of the memory given on its node: at least so much is used */
     double energy_j, power_w; /* of the steps that were metered */
@@ -40,14 +44,17 @@ struct job_sum {
     size_t placed, observed, left;    /* steps by what berth did */
     double fact[JOB_FACTS];           /* summed up over the steps that know it */
     const char *reason;               /* why one was left; borrowed from the steps; NULL */
-    const char *program;              /* of a step whose cache use nobody knows; borrowed; NULL */
+    const char *watched;              /* why one was only observed; likewise */
+    enum wire_left left_for;
+    bool may_isolate;    /* one may ask for a cache of its own, and has not */
+    const char *program; /* of a step whose cache use nobody knows; borrowed; NULL */
 };
 
 /* Adds up the steps, of which each node has an element. `job` is NULL where Slurm does not know it.
  */
 void job_sum(struct json_object *steps, const struct slurm_job *job, struct job_sum *sum);
 
-/* Writes the one thing that helps most; "" where nothing does. */
+/* Writes the one thing that helps most; "" where nothing does (job_hint.c). */
 void job_hint(const struct job_sum *sum, const char *state, char *text, size_t size);
 
 #endif

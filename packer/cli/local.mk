@@ -102,8 +102,10 @@ libctl_la_SOURCES += \
 	packer/cli/find.c packer/cli/find.h \
 	packer/cli/find_ledger.c packer/cli/find_ledger.h \
 	packer/cli/job.c \
+	packer/cli/job_hint.c \
 	packer/cli/job_raw.c packer/cli/job_raw.h \
 	packer/cli/job_sum.c packer/cli/job_sum.h \
+	packer/cli/loss.c packer/cli/loss.h \
 	packer/cli/outage.c packer/cli/outage.h \
 	packer/cli/record.c \
 	packer/cli/record_file.c packer/cli/record_file.h \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "packer/base/json.h"
+#include "packer/conf/admit.h"
 #include "packer/daemon/features.h"
 #include "packer/daemon/render_bill.h"
 #include "packer/daemon/render_counts.h"
@@ -22,6 +23,7 @@
 #include "packer/size/cores.h"
 #include "packer/size/size.h"
 #include "packer/size/traffic.h"
+#include "packer/steps/program.h"
 #include "packer/steps/rest.h"
 #include "packer/steps/strangers.h"
 #include "packer/system/process_look.h"
@@ -354,7 +356,7 @@ static struct json_object *render_size(const struct packer *packer, const struct
 }
 
 /* Live steps that share a last-level cache with this one, without shells that only wait; whose they
- * are is only for root and their owner. */
+ * are is only for root and their owner, and their program for all whom nothing is hidden from. */
 static struct json_object *render_neighbours(const struct packer *packer, const struct step *step,
                                              uid_t viewer)
 {
@@ -375,6 +377,9 @@ static struct json_object *render_neighbours(const struct packer *packer, const 
             json_add_text(object, "id", NULL);
         else
             add_name(object, "id", other->request.id);
+        json_add_text(object, "program",
+                      program_command(&other->request)[0] ? program_command(&other->request)
+                                                          : NULL);
         json_add_text(object, "class", step_class_name[other->class.id]);
         json_add_measure(object, "miss_pmi", theirs ? -1 : other->profile.miss_pmi);
         json_add_u64(object, "llc", i);
@@ -391,6 +396,9 @@ static struct json_object *render_isolation(const struct packer *packer, const s
     isolation_of(packer, step, &isolation);
     json_add_bool(object, "asked", isolation.asked);
     json_add_bool(object, "granted", isolation.granted);
+    json_add_bool(
+        object, "allowed",
+        !admit_priority(&packer->world.conf, &step->request, &step->identity.is, "isolate"));
     json_add_text(object, "domain", isolation.domain[0] ? isolation.domain : NULL);
     json_add_text(object, "reason", isolation.reason[0] ? isolation.reason : NULL);
     return object;
@@ -587,5 +595,6 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     json_add(object, "observe", render_observe(packer, step));
     json_add(object, "bill", figures_object("bill", packer, step, false));
     json_add(object, "slowdown", figures_object("slowdown", packer, step, false));
+    json_add(object, "loss", figures_object("loss", packer, step, false));
     return object;
 }

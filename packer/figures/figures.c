@@ -6,11 +6,13 @@
 #include <stdio.h>
 
 #include "models/energy/edp.h"
+#include "models/slowdown/loss.h"
 #include "packer/bill/bill.h"
 #include "packer/inside/policy.h"
 #include "packer/inside/step_page.h"
 #include "packer/observe/usage.h"
 #include "packer/observe/window.h"
+#include "packer/place/culprits.h"
 #include "packer/place/forecast.h"
 #include "packer/place/place.h"
 #include "packer/place/reason.h"
@@ -21,6 +23,7 @@
 
 #define OPTIONS_MAX 256
 #define REASON_MAX 256
+#define NOTEWORTHY 0.01 /* of its time: for less nobody is named */
 
 /* ---- what facts.def calls ---- */
 
@@ -177,6 +180,74 @@ static const char *slowdown_sources(const struct step *step, char text[FIGURE_WO
     return text;
 }
 
+/* ---- what it has lost ---- */
+
+static bool is_observed(const struct step *step)
+{
+    return step->state == STEP_OBSERVED;
+}
+
+/* Where it stands: one that is only observed has not followed the decision. */
+static const struct cpus *stands(const struct step *step)
+{
+    return is_observed(step) ? &step->place.home : &step->place.cpus;
+}
+
+/* Divides its time (models/slowdown/loss.h). Returns what is lost of it, a fraction. */
+static double divide(const struct step *step, double part[LOSS_PARTS])
+{
+    double room_s = (double)cpus_count(stands(step)) * observe_elapsed_s(step);
+    const struct loss_of of = {
+        .cpu_s = known(step->use.user_s) + known(step->use.system_s),
+        .wait_s = counted_s(step, COUNTER_RUN_DELAY_NS),
+        .room_s = room_s,
+        .taken_s = step_counts_taken(step, STEP_RIVALS) * room_s,
+        .caches = predicted(step),
+        .siblings = step_counts_siblings(step) > 0
+                        ? step_counts_siblings(step) * step->slowdown.sibling
+                        : step_counts_siblings(step),
+        .measured = measured(step),
+        .clock = step_counts_clock_slowdown(step),
+    };
+
+    return loss_divide(&of, part);
+}
+
+static double lost(const struct step *step)
+{
+    double part[LOSS_PARTS];
+
+    return divide(step, part);
+}
+
+static double lost_by(const struct step *step, enum loss_part by)
+{
+    double part[LOSS_PARTS];
+
+    divide(step, part);
+    return part[by];
+}
+
+/* Who had its CPUs most; NULL: nobody. */
+static const char *rival(const struct step *step)
+{
+    enum step_rival most = RIVAL_OUTSIDE;
+
+    for (enum step_rival i = RIVAL_OUTSIDE; i < STEP_RIVALS; i++)
+        if (step_counts_taken(step, i) > step_counts_taken(step, most))
+            most = i;
+    return step_counts_taken(step, most) > NOTEWORTHY && lost_by(step, LOSS_WAITING) > NOTEWORTHY
+               ? step_rival_name[most]
+               : NULL;
+}
+
+static const char *culprits(const struct step *step, char text[FIGURE_WORD_MAX])
+{
+    if (!(lost_by(step, LOSS_CACHES) > NOTEWORTHY))
+        return NULL;
+    return culprits_of(step, until_s(step), text, REASON_MAX);
+}
+
 /* Only of a step that asked to be sized. */
 static double sized(const struct step *step, double value)
 {
@@ -229,11 +300,6 @@ static const char *trial_of(const struct step *step)
     return trial == STEP_NO_TRIAL ? NULL : step_trial_name[trial];
 }
 
-static bool is_observed(const struct step *step)
-{
-    return step->state == STEP_OBSERVED;
-}
-
 /* Did berth decide where it stands? */
 static bool is_decided(const struct step *step)
 {
@@ -256,12 +322,6 @@ static const char *left_for(const struct step *step)
     bool off = state == STEP_LEFT || state == STEP_FAILED;
 
     return off && left != WIRE_NOT_LEFT ? wire_left_name[left] : NULL;
-}
-
-/* Where it stands: one that is only observed has not followed the decision. */
-static const struct cpus *stands(const struct step *step)
-{
-    return is_observed(step) ? &step->place.home : &step->place.cpus;
 }
 
 static const char *why_there(const struct step *step, bool hidden, char text[FIGURE_WORD_MAX])

@@ -127,6 +127,18 @@ const sql_migration ledger_migration[] = {
             " AND reason <> ''",
         },
     [10] = {"ALTER TABLE ledger_record ADD COLUMN%s trial VARCHAR(16) NOT NULL DEFAULT ''"},
+    [11] =
+        {
+            "ALTER TABLE ledger_record ADD COLUMN%s lost DOUBLE",
+            "ALTER TABLE ledger_record ADD COLUMN%s lost_caches DOUBLE",
+            "ALTER TABLE ledger_record ADD COLUMN%s lost_siblings DOUBLE",
+            "ALTER TABLE ledger_record ADD COLUMN%s lost_clock DOUBLE",
+            "ALTER TABLE ledger_record ADD COLUMN%s lost_waiting DOUBLE",
+            "ALTER TABLE ledger_record ADD COLUMN%s lost_threads DOUBLE",
+            "ALTER TABLE ledger_record ADD COLUMN%s lost_rest DOUBLE",
+            "ALTER TABLE ledger_record ADD COLUMN%s cpus_taken_by VARCHAR(16) NOT NULL DEFAULT ''",
+            "ALTER TABLE ledger_record ADD COLUMN%s disturbed_by VARCHAR(96) NOT NULL DEFAULT ''",
+        },
 };
 const int ledger_schema = sizeof(ledger_migration) / sizeof(ledger_migration[0]);
 

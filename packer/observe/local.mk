@@ -11,6 +11,7 @@ libpacker_la_SOURCES += \
 	packer/observe/ranks.c packer/observe/ranks.h \
 	packer/observe/ranks_look.c packer/observe/ranks_look.h \
 	packer/observe/reuse.c packer/observe/reuse.h \
+	packer/observe/rivals.c packer/observe/rivals.h \
 	packer/observe/seek.c packer/observe/seek.h \
 	packer/observe/slowdown.c packer/observe/slowdown.h \
 	packer/observe/spell.c packer/observe/spell.h \

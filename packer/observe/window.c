@@ -9,6 +9,7 @@
 
 #include "packer/observe/learn.h"
 #include "packer/observe/reuse.h"
+#include "packer/observe/rivals.h"
 #include "packer/observe/slowdown.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stage.h"
@@ -150,6 +151,8 @@ static bool read_step(const struct packer *packer, struct step *step, const stru
         reuse_attach(packer, step);
     else
         take_window(step, &now, busy ? &foreign_s : NULL);
+    if (busy)
+        rivals_read(packer, step, &target.cpus, busy, !first && counts->foreign_known);
     counts->last = now;
     counts->foreign_s = foreign_s;
     counts->foreign_known = busy != NULL;

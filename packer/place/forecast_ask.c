@@ -13,6 +13,11 @@ static void expect(const struct forecast *forecast, size_t n, double *slowdown)
         slowdown[i] *= forecast->effect;
 }
 
+double forecast_sibling(const struct forecast *forecast, size_t slot)
+{
+    return contend_sibling(forecast->contend, slot);
+}
+
 const struct app *forecast_app(const struct forecast *forecast, size_t slot)
 {
     return &forecast->slot[slot]->app;

@@ -5,6 +5,7 @@
 
 #include "packer/base/array.h"
 #include "packer/bill/node_power.h"
+#include "packer/place/culprits.h"
 #include "packer/place/forecast.h"
 #include "packer/place/threads.h"
 
@@ -401,10 +402,13 @@ void forecast_slowdowns(const struct packer *packer)
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
+        if (known && step->slot != FORECAST_IDLE)
+            step->slowdown.sibling = forecast_sibling(packer->state->forecast, step->slot);
         predict(&step->slowdown, now_s, of_step(now, i, step), of_step(home, i, step),
                 step->state == STEP_OBSERVED ? of_step(as_if, i, step) : NAN);
         i++;
     }
+    culprits_note(packer, now_s);
     free(now);
     free(home);
     free(as_if);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
 	packer/place/bound.c packer/place/bound.h \
+	packer/place/culprits.c packer/place/culprits.h \
 	packer/place/forecast.c packer/place/forecast.h \
 	packer/place/forecast_ask.c \
 	packer/place/forecast_impl.h \

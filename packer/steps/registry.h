@@ -270,15 +270,27 @@ struct step_near {
     struct cpus cpus; /* near them; all CPUs where the place of one is not known */
 };
 
+/* Whose program presses on its caches (place/culprits.h), and how hard: by what the average program
+ * slows down beside it, a core each. */
+#define STEP_CULPRITS 8
+#define STEP_CULPRIT_MAX 32
+struct culprit {
+    char program[STEP_CULPRIT_MAX]; /* "": there is none */
+    double presses, sum;            /* now; until culprits_s, times the seconds */
+};
+
 /* How much slower than alone it is, as contend predicts it (forecast.h): fractions; NAN not known.
  */
 struct step_slowdown {
     double now, home; /* as the steps stand; if all stood where Slurm put them */
+    double sibling;   /* while others run on its cores' other hardware threads, beside that */
     double as_if;     /* if steps that are only observed stood where berth would put them; NAN of
                          one that is not observed */
     double since_s;   /* CLOCK_MONOTONIC: for so long that has been so */
     double sum, home_sum, seconds; /* before that, times the seconds, and these */
     double as_if_sum, as_if_s;     /* likewise, of the time of which as_if is known */
+    struct culprit culprit[STEP_CULPRITS];
+    double culprits_s; /* CLOCK_MONOTONIC */
 };
 
 struct step_enacted {

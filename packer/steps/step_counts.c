@@ -6,6 +6,14 @@
 
 #include "models/slowdown/clock.h"
 #include "packer/steps/packer.h"
+#include "enum_table.h"
+
+const char *const TABLE(step_rival_name, STEP_RIVALS) = {
+    ROW(RIVAL_OUTSIDE) = "outside",
+    ROW(RIVAL_JOBS) = "jobs",
+    ROW(RIVAL_OWN_JOB) = "own-job",
+};
+TABLE_COMPLETE(step_rival_name);
 
 bool step_counts_rate(const struct step *step, enum rate_id id, double *mean, double *error)
 {
@@ -89,6 +97,25 @@ double step_counts_clock_slowdown(const struct step *step)
     alone =
         by_profile(step) ? step->profile.clock_ghz : rate_mean(&step->counts->alone[RATE_CLOCK]);
     return alone > 0 ? clock_works(isnan(stalled) ? 0 : stalled) * (alone / now - 1) : NAN;
+}
+
+double step_counts_taken(const struct step *step, enum step_rival by)
+{
+    const struct step_rivals *rivals = step->counts ? &step->counts->rivals : NULL;
+    double taken_s = 0;
+
+    if (!rivals || !(rivals->room_s > 0))
+        return NAN;
+    for (enum step_rival i = RIVAL_OUTSIDE; i < STEP_RIVALS; i++)
+        taken_s += by == STEP_RIVALS || by == i ? rivals->taken_s[i] : 0;
+    return fmin(1, taken_s / rivals->room_s);
+}
+
+double step_counts_siblings(const struct step *step)
+{
+    const struct step_rivals *rivals = step->counts ? &step->counts->rivals : NULL;
+
+    return rivals && rivals->cores_s > 0 ? fmin(1, rivals->siblings_s / rivals->cores_s) : NAN;
 }
 
 struct counters_node step_counts_node(const struct packer *packer)

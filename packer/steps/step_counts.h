@@ -26,6 +26,21 @@ struct last_window {
     bool changed;     /* with it a phase began */
 };
 
+/* Who has CPUs of a step beside it: processes outside Slurm, other jobs, its own job's other steps.
+ */
+enum step_rival { RIVAL_OUTSIDE, RIVAL_JOBS, RIVAL_OWN_JOB, STEP_RIVALS };
+extern const char *const step_rival_name[STEP_RIVALS]; /* "outside", "jobs", "own-job" */
+
+/* Who else ran on its CPUs, and on the other hardware threads of its cores: sums over those of its
+ * windows that tell it (observe/rivals.h), seconds. */
+struct step_rivals {
+    double room_s;               /* CPU time that its CPUs have */
+    double taken_s[STEP_RIVALS]; /* of that, what others had */
+    double cores_s;              /* the time of its cores */
+    double siblings_s;           /* for which others ran on their other hardware threads */
+    double here_s, beside_s;     /* busy time of both since boot, as of the last reading */
+};
+
 struct step_sets; /* observe/slowdown.c */
 
 /* What is counted of one step; the stage of observe/window.h writes it. */
@@ -50,7 +65,8 @@ struct step_counts {
     uint64_t behaviours;                     /* times that the program has changed by itself */
     struct rate solo[SOLO_RATES]; /* windows alone since the program last changed by itself */
     struct step_spells *spells;   /* who it was beside, and how fast; NULL: nobody yet */
-    double scaling[RATES];        /* relative standard error for multiplexing, in the last window */
+    struct step_rivals rivals;
+    double scaling[RATES]; /* relative standard error for multiplexing, in the last window */
 };
 
 /* The steps whose window one turn has ended (observe/window.h): window_turn() returns them, and who
@@ -93,6 +109,12 @@ double step_counts_slowdown(const struct step *step, const char **source);
 /* Returns what of that the clock makes: its cores were slower over its run than alone, in GHz, and
  * its time goes with the clock but for what it waits. NAN where one of the clocks is not known. */
 double step_counts_clock_slowdown(const struct step *step);
+
+/* Returns what part of its CPUs' time others had (by whom that is said, or STEP_RIVALS: by
+ * anybody), and for what part of its cores' time others ran on their other hardware threads; 0 to
+ * 1, NAN not known. */
+double step_counts_taken(const struct step *step, enum step_rival by);
+double step_counts_siblings(const struct step *step);
 
 /* Returns what counters borrow of berthd, for as long as they are open. */
 struct counters_node step_counts_node(const struct packer *packer);

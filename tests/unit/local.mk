@@ -223,6 +223,7 @@ unit_programs = \
 	tests/unit/models/slowdown/test_clock \
 	tests/unit/models/slowdown/test_contend \
 	tests/unit/models/slowdown/test_evidence \
+	tests/unit/models/slowdown/test_loss \
 	tests/unit/models/slowdown/test_missrate \
 	tests/unit/models/slowdown/test_null_test \
 	tests/unit/models/slowdown/test_pain \
@@ -236,6 +237,7 @@ unit_programs = \
 	tests/unit/observe/test_classify \
 	tests/unit/observe/test_learn \
 	tests/unit/observe/test_ranks_look \
+	tests/unit/observe/test_rivals \
 	tests/unit/observe/test_seek \
 	tests/unit/observe/test_slowdown \
 	tests/unit/observe/test_spell \
@@ -243,6 +245,7 @@ unit_programs = \
 	tests/unit/observe/test_usage \
 	tests/unit/observe/test_window \
 	tests/unit/place/test_bound \
+	tests/unit/place/test_culprits \
 	tests/unit/place/test_forecast \
 	tests/unit/place/test_isolation \
 	tests/unit/place/test_near \
@@ -383,6 +386,7 @@ unit_scripts = \
 	tests/unit/cli/test_blackboard.sh \
 	tests/unit/cli/test_completion.sh \
 	tests/unit/cli/test_job.sh \
+	tests/unit/cli/test_why.sh \
 	tests/unit/cli/test_record.sh \
 	tests/unit/cli/test_report.sh \
 	tests/unit/cli/test_report_page.sh \

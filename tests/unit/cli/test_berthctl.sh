@@ -368,13 +368,13 @@ plain() {
     printf '{"id":"4711.0","state":"%s","request":{"uid":0,"exe":"/usr/bin/solver"},"class":{"name":"devil"},"profile":{"miss_pmi":5400},"size":{"cores":2,"given":2},"enforce":{"way":"cgroup2","reason":"%s"},"slowdown":{%s},"place":{%s},"bill":{}%s}' \
         "$1" "$2" "$3" "$4" "${5:-}"
 }
-contend='"policy":"contend","rank":1,"of":3,"home":"0-1","cpus":"4-5","reason":"","neighbours":[{"class":"devil"},{"class":"turtle"}]'
+contend='"policy":"contend","rank":1,"of":3,"home":"0-1","cpus":"4-5","reason":"","neighbours":[{"class":"devil","program":"sweep"},{"class":"turtle"}]'
 because='why it presses on the cache (5400 misses per million instructions); of all places this one costs the node'"'"'s steps least speed'
-both='; beside it on its caches: 2 steps, 1 of them press on it'
+both='; 2 steps share its caches, 1 of which presses on it (sweep)'
 lines placed "$(plain placed '' '"predicted":0.05,"home":0.26,"measured":0.04' "$contend")" \
-    "4711.0 solver of root: berth put it on CPUs 4-5; Slurm had given 0-1 $because$both gain 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, as Slurm put it 26 %, measured 4.0 %)"
+    "4711.0 solver of root: berth put it on CPUs 4-5; Slurm had given 0-1 $because$both gain 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %, measured 4.0 %)"
 lines observed "$(plain observed '' '"predicted":0.26' "$contend,\"predicted_slowdown\":0.05")" \
-    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5 $because$both gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, as Slurm put it 26 %)"
+    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5 $because$both gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
 lines left "$(plain left 'not opted in' '"measured":null' "$contend")" \
     '4711.0 solver of root: berth leaves it alone, on CPUs 0-1 why not opted in gain nothing: it stands where Slurm put it'
 lines failed "$(plain failed 'no such folder' '' "$contend")" \
@@ -384,11 +384,11 @@ lines ended "$(plain ended '' '' "$contend" ',"ended_at":1700000060,"exit_status
 lines 'ended, left alone' "$(plain ended 'left alone: not opted in' '' "$contend" ',"ended_at":1700000060,"exit_status":0')" \
     '4711.0 solver of root: berth leaves it alone, on CPUs 0-1; it has ended why left alone: not opted in gain nothing: it stands where Slurm put it'
 lines 'observed for a while' "$(plain observed '' '"predicted":0.26,"proposed":0.2' "$contend,\"predicted_slowdown\":0.05")" \
-    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5 $because$both gain it would be 5.0 % faster than where Slurm put it (slower than alone: predicted 20 %, as Slurm put it 26 %)"
+    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5 $because$both gain it would be 5.0 % faster than where Slurm put it (slower than alone: predicted 20 %, where Slurm put it 26 %)"
 lines 'ended, observed' "$(plain ended 'observed only, nothing was moved' '"predicted":0.26' "$contend,\"predicted_slowdown\":0.05" ',"ended_at":1700000060,"exit_status":0')" \
-    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, as Slurm put it 26 %)"
+    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
 lines 'ended, was observed' "$(plain ended '' '"predicted":0.26' "$contend,\"predicted_slowdown\":0.05" ',"ended_at":1700000060,"exit_status":0,"was":"observed"')" \
-    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, as Slurm put it 26 %)"
+    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
 lines 'by DI, at home' "$(plain placed '' '' '"policy":"di","rank":2,"of":3,"home":"0-1","cpus":"0-1","reason":"","neighbours":[]')" \
     "4711.0 solver of root: berth leaves it on CPUs 0-1, where Slurm put it why it presses on the cache (5400 misses per million instructions); number 2 of 3 by cache misses, which are spread over the caches; nobody else is on its caches gain not known: too little is known of the node's programs"
 near='"near":{"asked":"gpu:0","devices":[],"holds":true,"far":false,"text":"near gpu0 (PCI 0000:3b:00.0, node 0)"}'
@@ -513,7 +513,7 @@ err_has 'on the job.s node type: berthctl explain 4711$'
 slurm_says squeue '' 1
 printf '{"cluster":"c","node":"n9","job":4711,"step":0,"uid":0,"gid":0,"start":1700000000,"end":1700000060,"elapsed_s":60,"exit_status":256,"program":"solver","state":"placed","home":"0-1","cpus":"4-5","reason":"the emptiest","cores_given":2,"cores_used":2,"slowdown_predicted":0.05,"slowdown_home":0.26,"uj_package":3000000}\n' |
     "${LEDGER_FILL:-./tests/unit/common/ledger_fill}" "sqlite:$dir/ledger.db" || fail 'ledger_fill'
-told='4711.0 solver of root: berth put it on CPUs 4-5; Slurm had given 0-1; it has ended, exit status 1 (from the ledger, node n9) why the emptiest gain 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, as Slurm put it 26 %); 3.0 J'
+told='4711.0 solver of root: berth put it on CPUs 4-5; Slurm had given 0-1; it has ended, exit status 1 (from the ledger, node n9) why the emptiest gain 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %); 3.0 J'
 ledger_tells() {
     tr -s ' \n' '  ' <"$dir/out" >"$dir/flat"
     grep -qF "$told" "$dir/flat" || fail "of the ledger should be told: $told: $(cat "$dir/flat")"

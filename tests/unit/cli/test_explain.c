@@ -49,10 +49,10 @@ static int explain_with(int streams)
 static void test_memory(void **state)
 {
     (void)state;
-    /* what, why, gain, inside, head, request, profile, class, size, bill */
-    for (int streams = 0; streams < 10; streams++)
+    /* what, why, lost, gain, inside, head, request, profile, class, size, bill */
+    for (int streams = 0; streams < 11; streams++)
         assert_int_equal(explain_with(streams), 1);
-    assert_int_equal(explain_with(10), 0);
+    assert_int_equal(explain_with(11), 0);
     assert_int_equal(streams_left, 0);
 }
 

@@ -320,6 +320,11 @@ static void test_identified(void **state)
                            "7/1001@21 none   0; ");
 }
 
+/* The columns of what a step has lost. */
+#define LOST                                                                                       \
+    "lost", "lost_caches", "lost_siblings", "lost_clock", "lost_waiting", "lost_threads",          \
+        "lost_rest", "cpus_taken_by", "disturbed_by"
+
 /* Undoes the migrations to the fourth schema and those after it. */
 static void drop_fourth(const struct ledger_box *box)
 {
@@ -328,6 +333,7 @@ static void drop_fourth(const struct ledger_box *box)
         "knowledge",   "reason",         "uj_idle",  "idle_energy",
         "inside",      "inside_changes", "inside_s", "throttled",
         "throttled_s", "idle_thread_s",  "left_for", "trial",
+        LOST,
 #define FACT_ADDED(ID, member, type, version) #member,
 #include "packer/fact/facts.def"
     };
@@ -424,6 +430,7 @@ static void test_left_for(void **state)
     static const char *const reason[] = {"left alone: did not opt in",
                                          "left alone: bound by hand (--cpu-bind)",
                                          "left alone: released by root (berthctl release)", ""};
+    static const char *const later[] = {"left_for", "idle_core_s", "core_speed", "trial", LOST};
     struct ledger_box *box = box_of(state);
     struct ledger *ledger = open_ledger(box);
     struct ledger_filter filter = {.njobs = 0};
@@ -440,10 +447,10 @@ static void test_left_for(void **state)
                  reason[i], i + 1);
         run_sql(box->conf.ledger, update);
     }
-    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN left_for");
-    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN idle_core_s");
-    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN core_speed");
-    run_sql(box->conf.ledger, "ALTER TABLE ledger_record DROP COLUMN trial");
+    for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
+        snprintf(update, sizeof(update), "ALTER TABLE ledger_record DROP COLUMN %s", later[i]);
+        run_sql(box->conf.ledger, update);
+    }
     run_sql(box->conf.ledger, "DELETE FROM ledger_schema WHERE version > 7");
     ledger = open_ledger(box);
     add_place(ledger, 6, "left", "0-1");
