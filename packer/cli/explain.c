@@ -33,11 +33,12 @@ static const struct ctl_option option_rows[] = {
      CTL_FLAG(struct question, verbose)},
     {"json", 0, NULL, "{\"steps\":[...]}, always all of it", CTL_FLAG(struct question, json)},
     FIND_OPTIONS(struct question),
+    FIND_ASK(struct question),
 };
 static const struct ctl_options options = {
     .verb = "explain",
     .synopsis =
-        "[-v] [--json] [--config FILE] [--here] [--wait S] [--socket PATH] JOB[_TASK][.STEP]",
+        "[-v] [--json] [--ask] [--config FILE] [--here] [--wait S] [--socket PATH] JOB[_TASK][.STEP]",
     .about = "What berth did with a step, why, and what the step gains by that.\n"
              "STEP is a number, batch or interactive; without it all steps of the job.",
     CTL_OPTIONS(option_rows),

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "packer/base/json.h"
@@ -11,6 +12,10 @@
 #include "packer/cli/find_ledger.h"
 #include "packer/cli/job_raw.h"
 #include "packer/cli/remote.h"
+#include "packer/cli/untold.h"
+#include "packer/report/node_list.h"
+
+#define CLOCKS_DIFFER_S 5 /* between slurmctld's and a node's, at most */
 
 static struct json_object *new_answer(void)
 {
@@ -57,62 +62,16 @@ static void keep_meant(struct json_object *answer, const struct job_id *id)
     }
 }
 
-/* ---- the jobs' own nodes ---- */
-
-/* What somebody asks, as he would type it: "berthctl explain 3_2". */
-struct typed {
-    const char *verb, *name;
+/* A look for a job's steps: what was asked, and what was heard. */
+struct look {
+    const struct find *find;
+    const char *socket; /* of this node's berthd */
+    struct typed typed;
+    const struct job_id *id;
+    struct json_object *answer;
+    bool berthd;                     /* this node's has answered; else, and of the ledger: */
+    struct berth_error said, ledger; /* why not; "": it was read */
 };
-
-/* Asks the nodes of a job. Returns 0, or -1 and err: what to type where that is in vain. */
-static int ask_job(const struct find *find, const struct typed *typed, const struct slurm_job *job,
-                   uint32_t step, struct json_object *answer, struct berth_error *err)
-{
-    const struct job_id id = {job->job, JOB_ID_NONE, JOB_ID_NONE, step, true};
-    const struct remote remote = {job, NULL, find->config, wait_of(find)};
-    struct json_object *said;
-    struct berth_error why;
-    char name[WIRE_STEP_NAME_MAX];
-    int rc;
-
-    if (!slurm_job_runs(job) && !job->node_list[0])
-        return berth_error_set(err, "it is %s: berth knows of a job once it runs", job->state);
-    if (!slurm_job_runs(job))
-        return berth_error_set(err, "it is %s; on %.200s type: berthctl %s %s", job->state,
-                               job->node_list, typed->verb, typed->name);
-    if (job->uid != getuid())
-        return berth_error_set(err,
-                               "it is another user's, and runs on %.200s: its owner, or root, can "
-                               "type there: berthctl %s %s",
-                               job->node_list, typed->verb, typed->name);
-    wire_step_name((struct wire_step_id){job->job, step}, name);
-    said = new_answer();
-    rc = remote_ask(&remote, "explain", name, said, &why);
-    keep_meant(said, &id);
-    remote_add(answer, said);
-    json_object_put(said);
-    if (rc == 0)
-        return 0;
-    return berth_error_set(err, "it runs on %.100s, and %.200s; type there: berthctl %s %s",
-                           job->node_list, why.text, typed->verb, typed->name);
-}
-
-/* Asks the nodes of all jobs of that name; `why` is what the last one said that could not be asked
- * ("": none, or Slurm knows no such job). */
-static void ask_nodes(const struct find *find, const struct typed *typed, const struct job_id *id,
-                      struct json_object *answer, struct berth_error *why)
-{
-    struct slurm_job jobs[SLURM_JOBS_MAX];
-    size_t n = slurm_jobs_named(id, jobs);
-
-    why->text[0] = '\0';
-    for (size_t i = 0; i < n; i++)
-        if ((!id->exact || jobs[i].job == id->job) && /* squeue names all tasks of an array */
-            ask_job(find, typed, &jobs[i], id->step, answer, why) < 0 && slurm_job_runs(&jobs[i]))
-            return; /* others would not say more, and each takes its time */
-}
-
-/* ---- all places ---- */
 
 /* Asks this node's berthd. NULL and err: there is none. */
 static struct json_object *ask_here(const char *socket, const struct job_id *id,
@@ -126,51 +85,184 @@ static struct json_object *ask_here(const char *socket, const struct job_id *id,
     return answer;
 }
 
-/* What was heard where nothing was found; "" nothing. */
-struct silence {
-    struct berth_error berthd, ledger, jobs;
-};
+/* ---- what Slurm knows of the job ---- */
 
-/* Says that nobody knows, in one line. */
-static void say_nothing(struct json_object *node, const struct silence *silence,
-                        const struct typed *typed, struct berth_error *err)
+/* Asks the nodes of a job. Returns 0, or -1 and err: why that was in vain. */
+static int ask_job(struct look *look, const struct slurm_job *job, struct berth_error *err)
 {
-    const char *unread = silence->ledger.text;
+    const struct job_id id = {job->job, JOB_ID_NONE, JOB_ID_NONE, look->id->step, true};
+    const struct remote remote = {job, NULL, look->find->config, wait_of(look->find)};
+    struct json_object *said = new_answer();
+    char name[WIRE_STEP_NAME_MAX];
+    struct berth_error why;
+    bool told = false;
+    int rc;
 
-    if (silence->jobs.text[0])
-        berth_error_set(err, "%s", silence->jobs.text);
-    else if (node)
-        berth_error_set(err,
-                        "no such step here (ended steps are remembered: the last %.0f%s%.300s)",
-                        ctl_number(node, "history"), unread[0] ? "; " : "", unread);
+    wire_step_name((struct wire_step_id){job->job, look->id->step}, name);
+    rc = remote_ask(&remote, "explain", name, said, &told, &why);
+    keep_meant(said, &id);
+    remote_add(look->answer, said);
+    json_object_put(said);
+    if (rc == 0)
+        return 0;
+    if (told)
+        return berth_error_set(err, "%s", why.text);
+    return untold_set(err, UNTOLD_ASKED_IN_VAIN, &look->typed, job, why.text);
+}
+
+/* Does the job run, or did it, on the node of this berthd, or, if none answers, of that name? */
+static bool is_here(const struct look *look, const struct slurm_job *job)
+{
+    const char *own = ctl_text(ctl_object(look->answer, "node"), "name");
+    char host[256] = "", **names;
+    struct berth_error err;
+    bool here = false;
+    size_t n;
+
+    if (gethostname(host, sizeof(host) - 1) < 0 ||
+        node_list_expand(job->node_list, &names, &n, &err) < 0)
+        return false;
+    host[strcspn(host, ".")] = '\0';
+    for (size_t i = 0; i < n; i++)
+        here = here || strcmp(names[i], look->berthd ? own : host) == 0;
+    node_list_free(names, n);
+    return here;
+}
+
+/* Did the job begin before this node's berthd? */
+static bool was_before(const struct look *look, const struct slurm_job *job)
+{
+    double up_s = ctl_number(ctl_object(look->answer, "node"), "uptime_s");
+
+    return job->start && (double)job->start + CLOCKS_DIFFER_S < (double)time(NULL) - up_s;
+}
+
+/* Does this node's berthd know other steps of the job than the one that is meant? */
+static bool has_others(const struct look *look)
+{
+    const struct job_id whole = {look->id->job, look->id->task, look->id->part, UINT32_MAX,
+                                 look->id->exact};
+    struct json_object *answer = NULL;
+    struct berth_error err;
+    bool any;
+
+    if (look->berthd && look->id->step != UINT32_MAX)
+        answer = ask_here(look->socket, &whole, &err);
+    any = found(answer) > 0;
+    json_object_put(answer);
+    return any;
+}
+
+/* Says why nothing is told of a job that is, or was, on this node. */
+static int judge_here(const struct look *look, const struct slurm_job *job, struct berth_error *err)
+{
+    bool unread = look->ledger.text[0] && !slurm_job_runs(job);
+    enum untold why = !look->berthd           ? UNTOLD_NO_BERTHD
+                      : has_others(look)      ? UNTOLD_OTHER_STEP
+                      : was_before(look, job) ? UNTOLD_BEFORE_BERTHD
+                      : unread                ? UNTOLD_FORGOTTEN
+                                              : UNTOLD_NOT_ASKED;
+
+    return untold_set(err, why, &look->typed, job,
+                      look->berthd ? look->ledger.text : look->said.text);
+}
+
+/* A ledger of a server has what was asked for on any node. */
+static int judge_elsewhere(const struct look *look, const struct slurm_job *job, bool shared,
+                           struct berth_error *err)
+{
+    bool whole = shared && !look->ledger.text[0];
+
+    if (slurm_job_runs(job))
+        return untold_set(err, UNTOLD_RUNS_ELSEWHERE, &look->typed, job, "");
+    return untold_set(err, whole ? UNTOLD_NOT_ASKED : UNTOLD_RAN_ELSEWHERE, &look->typed, job,
+                      look->ledger.text);
+}
+
+/* Says why nothing is told of a job, or, where that was asked for, asks its nodes. Returns 0 if
+ * they have answered, else -1 and err. */
+static int judge(struct look *look, const struct slurm_job *job, bool shared,
+                 struct berth_error *err)
+{
+    bool runs = slurm_job_runs(job), own = job->uid == getuid();
+
+    if (!runs && !job->node_list[0])
+        return untold_set(
+            err, strncmp(job->state, "PENDING", 7) == 0 ? UNTOLD_PENDING : UNTOLD_NEVER_RAN,
+            &look->typed, job, "");
+    if (!own && runs && !is_here(look, job))
+        return untold_set(err, UNTOLD_FOREIGN_RUNS, &look->typed, job, "");
+    if (!own && getuid() != 0)
+        return untold_set(err, UNTOLD_FOREIGN, &look->typed, job, "");
+    if (is_here(look, job))
+        return judge_here(look, job, err);
+    if (runs && look->find->ask)
+        return ask_job(look, job, err);
+    return judge_elsewhere(look, job, shared, err);
+}
+
+/* Does so of all jobs of that name. 0: Slurm knows none, or a node has answered. */
+static int judge_all(struct look *look, const struct conf *conf, struct berth_error *err)
+{
+    bool shared = strncmp(conf->ledger, "sqlite:", 7) != 0;
+    struct slurm_job jobs[SLURM_JOBS_MAX];
+    size_t n = slurm_jobs_named(look->id, jobs);
+    int rc = 0;
+
+    if (n == 0)
+        n = slurm_jobs_accounted(look->id, jobs);
+    for (size_t i = 0; i < n; i++) {
+        if (look->id->exact &&
+            jobs[i].job != look->id->job) /* squeue names all tasks of an array */
+            continue;
+        rc = judge(look, &jobs[i], shared, err);
+        if (rc < 0 && look->find->ask && slurm_job_runs(&jobs[i]))
+            break; /* others would not say more, and each takes its time */
+    }
+    return rc;
+}
+
+/* ---- all places ---- */
+
+/* Says that nobody knows, of what Slurm does not know, either. */
+static void say_nobody(const struct look *look, struct berth_error *err)
+{
+    const char *unread = look->ledger.text;
+    char why[sizeof(err->text)];
+
+    if (look->berthd)
+        snprintf(why, sizeof(why), "%.0f%s%.300s",
+                 ctl_number(ctl_object(look->answer, "node"), "history"), unread[0] ? "; " : "",
+                 unread);
     else
-        berth_error_set(err, "%.200s; %s%.200s; on the job's node type: berthctl %s %s",
-                        silence->berthd.text, unread[0] ? "" : "the ledger has no such step",
-                        unread, typed->verb, typed->name);
+        snprintf(why, sizeof(why), "%.200s; %.200s", look->said.text,
+                 unread[0] ? unread : "the ledger has no such step");
+    untold_set(err, look->berthd ? UNTOLD_NO_STEP : UNTOLD_NOBODY, &look->typed, NULL, why);
 }
 
 /* Looks everywhere, in the order of what costs least. */
-static struct json_object *look(const struct find *find, const struct conf *conf,
-                                const struct typed *typed, const struct job_id *id,
-                                struct berth_error *err)
+static struct json_object *look_everywhere(const struct find *find, const struct conf *conf,
+                                           const struct typed *typed, const struct job_id *id,
+                                           struct berth_error *err)
 {
-    struct silence silence = {0};
-    struct json_object *answer = ask_here(conf->socket, id, &silence.berthd);
-    bool berthd = answer != NULL;
+    struct look look = {.find = find, .socket = conf->socket, .typed = *typed, .id = id};
+    int rc = 0;
 
-    if (!answer)
-        answer = new_answer();
-    if (!berthd && !find->here)
-        ask_nodes(find, typed, id, answer, &silence.jobs);
-    if (find_ledger(conf, id, ctl_object(answer, "steps"), &silence.ledger) == 0)
-        silence.ledger.text[0] = '\0';
-    if (berthd && !find->here && found(answer) == 0)
-        ask_nodes(find, typed, id, answer, &silence.jobs);
-    keep_meant(answer, id);
-    if (found(answer))
-        return answer;
-    say_nothing(ctl_object(answer, "node"), &silence, typed, err);
-    json_object_put(answer);
+    look.answer = ask_here(conf->socket, id, &look.said);
+    look.berthd = look.answer != NULL;
+    if (!look.answer)
+        look.answer = new_answer();
+    if (find_ledger(conf, id, ctl_object(look.answer, "steps"), &look.ledger) == 0)
+        look.ledger.text[0] = '\0';
+    keep_meant(look.answer, id);
+    if (!find->here && (found(look.answer) == 0 || (find->ask && !look.berthd)))
+        rc = judge_all(&look, conf, err);
+    keep_meant(look.answer, id);
+    if (found(look.answer))
+        return look.answer;
+    if (rc == 0)
+        say_nobody(&look, err);
+    json_object_put(look.answer);
     return NULL;
 }
 
@@ -178,16 +270,15 @@ static struct json_object *look(const struct find *find, const struct conf *conf
 static struct json_object *look_at(const char *socket, const struct typed *typed, struct job_id *id,
                                    struct berth_error *err)
 {
-    struct silence silence = {0};
-    struct json_object *answer;
+    struct look look = {.typed = *typed, .id = id, .berthd = true};
 
     if (job_raw_find(socket, id, err) < 0)
         return NULL;
-    answer = ask_here(socket, id, err);
-    if (!answer || found(answer))
-        return answer;
-    say_nothing(ctl_object(answer, "node"), &silence, typed, err);
-    json_object_put(answer);
+    look.answer = ask_here(socket, id, err);
+    if (!look.answer || found(look.answer))
+        return look.answer;
+    say_nobody(&look, err);
+    json_object_put(look.answer);
     return NULL;
 }
 
@@ -203,7 +294,7 @@ struct json_object *find_steps(const struct find *find, const char *verb, struct
         return NULL;
     if (job_raw_find(conf.socket, id, err) < 0 && id->part != JOB_ID_NONE)
         return NULL; /* the ledger knows a task by its array */
-    return look(find, &conf, &typed, id, err);
+    return look_everywhere(find, &conf, &typed, id, err);
 }
 
 /* ---- a node ---- */
@@ -227,7 +318,7 @@ struct json_object *find_node(const struct find *find, const char *node, struct 
     if (n == 0)
         berth_error_set(err, "no job of yours runs there to ask by; type there: berthctl status");
     else if (remote_ask(&(struct remote){&jobs[0], node, find->config, wait_of(find)}, "status",
-                        NULL, answer, err) == 0)
+                        NULL, answer, NULL, err) == 0)
         return answer;
     json_object_put(answer);
     return NULL;

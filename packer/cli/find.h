@@ -15,7 +15,8 @@
 struct find {
     const char *socket; /* given: nowhere else than at this berthd */
     const char *config; /* berth.conf; NULL: the usual one */
-    bool here;          /* nowhere else than on this node */
+    bool here;          /* nowhere else than on this node, and not Slurm either */
+    bool ask;           /* also, by srun into the job, on the nodes where it runs */
     double wait_s;      /* for srun; 0: REMOTE_WAIT_S */
 };
 
@@ -30,10 +31,18 @@ struct find {
         "socket", 0, "PATH", "ask the berthd that listens there", CTL_TEXT(object, find.socket)    \
     }
 
+/* The row of a verb that may be told to ask the nodes where a job runs. Without that nothing is
+ * ever started in a job. */
+#define FIND_ASK(object)                                                                           \
+    {                                                                                              \
+        "ask", 0, NULL, "ask the nodes where the job runs: srun starts a step in it for a moment", \
+            CTL_FLAG(object, find.ask)                                                             \
+    }
+
 /* Finds the steps that are meant. Returns {"node":..,"steps":[..]}, as `explain` answers; steps of
  * the ledger have "from":"ledger", and no more than it knows. `id` becomes a plain name where that
- * was found out. NULL and err, one line, which says what to type where somebody else may know:
- * `say` is the verb. The caller releases it. */
+ * was found out. NULL and err, one line, which says why berth tells nothing, and what to do about
+ * it (untold.h): `say` is the verb. The caller releases it. */
 struct json_object *find_steps(const struct find *find, const char *say, struct job_id *id,
                                const char *name, struct berth_error *err);
 

@@ -14,6 +14,7 @@
 #include "packer/cli/explain_summary.h"
 #include "packer/cli/find.h"
 #include "packer/cli/job_sum.h"
+#include "packer/cli/untold.h"
 #include "packer/cli/verbs.h"
 
 #define INDENT 10 /* of what is said of a row */
@@ -30,10 +31,11 @@ static const struct ctl_option option_rows[] = {
     {"json", 0, NULL, "{\"jobs\":[{...}]}, each with its steps as explain has them",
      CTL_FLAG(struct question, json)},
     FIND_OPTIONS(struct question),
+    FIND_ASK(struct question),
 };
 static const struct ctl_options options = {
     .verb = "job",
-    .synopsis = "[--json] [--config FILE] [--here] [--wait S] [--socket PATH] JOB[_TASK]",
+    .synopsis = "[--json] [--ask] [--config FILE] [--here] [--wait S] [--socket PATH] JOB[_TASK]",
     .about = "How a job did, on one page: its state as Slurm has it, CPU time, memory, energy,\n"
              "neighbours, slowdown, what berth did, and one hint. Of an array, a page a task.",
     CTL_OPTIONS(option_rows),
@@ -388,14 +390,14 @@ static int show(uint32_t number, const struct slurm_job *job, struct json_object
 static int say_unknown(const char *name, const struct slurm_job *jobs, size_t n,
                        const struct berth_error *err)
 {
-    if (n == 0)
-        return ctl_fail(name, "%s", err->text);
-    if (jobs[0].uid != getuid() && getuid() != 0)
-        return ctl_fail(name, "it is another user's: he, or root, can ask");
-    if (strncmp(err->text, "it ", 3) == 0) /* "it is PENDING: ..": that is all there is to say */
-        return ctl_fail(name, "%s", err->text);
-    return ctl_fail(name, "it is %s; berth has no record of it that you may read: %s",
-                    jobs[0].state, err->text);
+    const struct typed typed = {"job", name};
+    struct berth_error why = *err;
+
+    if (n > 0 && jobs[0].uid != getuid() && getuid() != 0)
+        untold_set(&why, UNTOLD_FOREIGN, &typed, &jobs[0], "");
+    else if (n > 0 && strncmp(err->text, "it ", 3) != 0) /* else that is all there is to say */
+        untold_set(&why, UNTOLD_NO_RECORD, &typed, &jobs[0], err->text);
+    return ctl_fail(name, "%s", why.text);
 }
 
 static int tell(const struct question *question, struct job_id *id, const char *name)

@@ -121,6 +121,7 @@ libctl_la_SOURCES += \
 	packer/cli/status.c \
 	packer/cli/steps_table.c packer/cli/steps_table.h \
 	packer/cli/top.c \
+	packer/cli/untold.c packer/cli/untold.h packer/cli/untold.def \
 	packer/cli/verdict.c packer/cli/verdict.h \
 	packer/cli/verbs.h
 

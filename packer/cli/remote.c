@@ -28,7 +28,7 @@ void remote_add(struct json_object *answer, struct json_object *said)
 
 /* Reads the lines. Returns how many are answers; why[] is else the first that berthctl says, or the
  * last one. */
-static size_t read_lines(char *said, struct json_object *answer, char why[256])
+static size_t read_lines(char *said, struct json_object *answer, char why[512])
 {
     size_t n = 0;
     char *save = NULL;
@@ -41,7 +41,7 @@ static size_t read_lines(char *said, struct json_object *answer, char why[256])
             remote_add(answer, object);
             json_object_put(object);
         } else if (strncmp(why, "berthctl: ", 10) != 0) {
-            snprintf(why, 256, "%.255s", line);
+            snprintf(why, 512, "%.511s", line);
         }
     }
     return n;
@@ -79,7 +79,6 @@ static void run(const struct remote *remote, const char *verb, const char *argum
     argv[n++] = path;
     argv[n++] = verb;
     argv[n++] = "--json";
-    argv[n++] = "--here";
     if (remote->config) {
         argv[n++] = "--config";
         argv[n++] = remote->config;
@@ -89,10 +88,23 @@ static void run(const struct remote *remote, const char *verb, const char *argum
     run_program((char *const *)argv, RUN_ALL, remote->wait_s, NULL, said, SAID_MAX);
 }
 
-int remote_ask(const struct remote *remote, const char *verb, const char *argument,
-               struct json_object *answer, struct berth_error *err)
+/* Has berthctl said the line, of what it was asked? *text is then what it says of that. */
+static bool is_told(const char *line, const char *argument, const char **text)
 {
-    char *said = malloc(SAID_MAX), why[256] = "it said nothing";
+    char before[64];
+
+    snprintf(before, sizeof(before), "berthctl: %.40s: ", argument ? argument : "");
+    if (!argument || strncmp(line, before, strlen(before)) != 0)
+        return false;
+    *text = line + strlen(before);
+    return true;
+}
+
+int remote_ask(const struct remote *remote, const char *verb, const char *argument,
+               struct json_object *answer, bool *told, struct berth_error *err)
+{
+    char *said = malloc(SAID_MAX), why[512] = "it said nothing";
+    const char *text = why;
     size_t n;
 
     if (!said)
@@ -100,7 +112,9 @@ int remote_ask(const struct remote *remote, const char *verb, const char *argume
     run(remote, verb, argument, said);
     n = read_lines(said, answer, why);
     free(said);
-    if (n == 0)
-        return berth_error_set(err, "by srun into job %u: %s", remote->job->job, why);
-    return 0;
+    if (n > 0)
+        return 0;
+    if (told && (*told = is_told(why, argument, &text)))
+        return berth_error_set(err, "%s", text);
+    return berth_error_set(err, "by srun into job %u: %s", remote->job->job, why);
 }

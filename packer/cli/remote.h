@@ -5,6 +5,7 @@
 #define BERTH_CLI_REMOTE_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 
 #include "packer/base/error.h"
 #include "packer/cli/slurm_job.h"
@@ -18,11 +19,11 @@ struct remote {
     double wait_s;
 };
 
-/* Runs `berthctl VERB --json --here [ARGUMENT]` there (ARGUMENT may be NULL). Adds what each node
- * says to the answer, as ctl_ask() gives it. 0, or -1 and err: nothing was said within the time, or
- * what went wrong. */
+/* Runs `berthctl VERB --json [ARGUMENT]` there (ARGUMENT may be NULL). Adds what each node says to
+ * the answer, as ctl_ask() gives it. 0, or -1 and err: nothing was said within the time, or what
+ * went wrong; *told (NULL is fine) is whether berthctl there has said that, of what was asked. */
 int remote_ask(const struct remote *remote, const char *verb, const char *argument,
-               struct json_object *answer, struct berth_error *err);
+               struct json_object *answer, bool *told, struct berth_error *err);
 
 /* Adds the node (where there is none yet) and the steps of what was said to an answer. */
 void remote_add(struct json_object *answer, struct json_object *said);

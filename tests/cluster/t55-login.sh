@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# From a login node: no berthd runs where somebody asks; srun asks the nodes of his job, and the ledger knows what has ended.
+# From a login node: no berthd runs where somebody asks; where he wants that, srun asks the nodes of his job, and the ledger knows what has ended.
+# Why berth tells nothing of a job: one line, from there and at its node.
 
 # from_login VERB ARGUMENT..: typed where the cluster's Slurm is, and no berthd: its socket is hidden from this one program.
 from_login() {
@@ -21,13 +22,13 @@ t55_a_running_task_of_an_array_is_explained_from_a_login_node() {
     array=$(cat "$CLUSTER/out/j.job")
     soon "what Slurm says of the task" "$array" explained a2 .request.array_job
     moves=$(moves_of_both)
-    same "by its number" "$(from_login explain --json "$array"_2 | jq -r '[.steps[] | select(.profile.key == "tag:inner")] | .[].id' | grep -v batch)" "$(id_of a2)"
-    same "a step" "$(from_login explain --json "$array"_3.0 | jq -r '.steps[].id')" "$(id_of a3)"
-    has "$(from_login explain "$array"_2.0)" "$(id_of a2)" "stand of root: " "why " "gain "
-    has "$(from_login explain -v "$array"_2.0)" "berthctl profile --tag inner -- COMMAND"
+    same "by its number" "$(from_login explain --ask --json "$array"_2 | jq -r '[.steps[] | select(.profile.key == "tag:inner")] | .[].id' | grep -v batch)" "$(id_of a2)"
+    same "a step" "$(from_login explain --ask --json "$array"_3.0 | jq -r '.steps[].id')" "$(id_of a3)"
+    has "$(from_login explain --ask "$array"_2.0)" "$(id_of a2)" "stand of root: " "why " "gain "
+    has "$(from_login explain --ask -v "$array"_2.0)" "berthctl profile --tag inner -- COMMAND"
     has "$(from_login status -w "$CLUSTER_NODE")" "node $CLUSTER_NODE: " "$(id_of a2)" "$(id_of a3)"
     same "who only asked stood where its job stands, and is not told of" \
-        "$(ctl explain --json "$array"_2.2 | jq -r '.steps[].enforce.reason' | cut -d' ' -f1,2) $(from_login explain --json "$array"_2 | jq -r '.steps[].id' | sort | paste -s -d' ')" \
+        "$(ctl explain --json "$array"_2.2 | jq -r '.steps[].enforce.reason' | cut -d' ' -f1,2) $(from_login explain --ask --json "$array"_2 | jq -r '.steps[].id' | sort | paste -s -d' ')" \
         "only asks: $(id_of a2) $(job_of a2).batch"
     same "moves for a question" "$(moves_of_both)" "$moves"
     same "at the node itself" "$(ctl explain --json "$array"_3.0 | jq -r '.steps[].id')" "$(id_of a3)"

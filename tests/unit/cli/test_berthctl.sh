@@ -469,14 +469,14 @@ slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]|$columns'" 0
 task_answer | sed -n 's/.*"step":\({"id":.*}\)}$/{"steps":[\1]}/p' >>"$dir/said"
 printf '#!/bin/sh\necho "$@" >>%s\ncat %s\n' "$dir/called" "$dir/said" >"$dir/slurm/srun"
 chmod 755 "$dir/slurm/srun"
-from_login 0 explain 4711.0
+from_login 0 explain --ask 4711.0
 out_has '^4711.0 *solver of '
-[ "$(tail -n 1 "$dir/called")" = "--overlap --quiet --mpi=none -c1 --jobid=4711 -N2 -n2 $(readlink -f "$berthctl") explain --json --here --config $dir/login.conf 4711.0" ] ||
+[ "$(tail -n 1 "$dir/called")" = "--overlap --quiet --mpi=none -c1 --jobid=4711 -N2 -n2 $(readlink -f "$berthctl") explain --json --config $dir/login.conf 4711.0" ] ||
     fail "srun: $(tail -n 1 "$dir/called")"
 # of two nodes both answer, and a task of an array is one job
 slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]|4700_3|1:00|2023-11-14T22:13:20|4||all|chem|a|b'" 0
 cat "$dir/said" "$dir/said" >"$dir/both" && mv "$dir/both" "$dir/said"
-from_login 0 explain --json 4700_3
+from_login 0 explain --ask --json 4700_3
 [ "$(grep -o '"id":"4711.0"' "$dir/out" | wc -l)" -eq 2 ] || fail 'both nodes'
 grep -q '^-h -t all -o .* -j 4700_3$' "$dir/called" || fail 'squeue is not asked which job it is'
 # a node of one's own job
@@ -485,13 +485,13 @@ slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]|$columns'" 0
 from_login 0 status -w n2
 out_has '^node n2: '
 grep -q '^-h -t R -o .* -w n2 -u '"$me"'$' "$dir/called" || fail 'squeue -w n2'
-grep -q -- '-N1 -n1 -w n2 .* status --json --here' "$dir/called" || fail 'srun -w n2'
+grep -q -- '-N1 -n1 -w n2 .* status --json' "$dir/called" || fail 'srun -w n2'
 slurm_says squeue '' 0
 from_login 1 status -w n2
 err_is 'berthctl: n2: no job of yours runs there to ask by; type there: berthctl status'
 # what cannot be asked: one line that says what to type
 for squeue in "4711|$me|1|PENDING||it is PENDING: berth knows of a job once it runs" \
-    "4711|$me|1|COMPLETED|n1|it is COMPLETED; on n1 type: berthctl explain 4711" \
+    "4711|$me|1|COMPLETED|n1|it is COMPLETED, and the ledger here has nothing of it; on n1 type: berthctl explain 4711" \
     "4711|$((me + 1))|1|RUNNING|n1|it is another user's, and runs on n1: its owner, or root, can type there: berthctl explain 4711"; do
     slurm_says squeue "'${squeue%|*}|$columns'" 0
     from_login 1 explain 4711
@@ -500,12 +500,19 @@ for squeue in "4711|$me|1|PENDING||it is PENDING: berth knows of a job once it r
 done
 slurm_says squeue "'4711|$me|1|RUNNING|n1|$columns'" 0
 slurm_says srun "'srun: error: Unable to create step for job 4711: Access/permission denied' >&2" 1
-from_login 1 explain 4711
+from_login 1 explain 4711 # nothing is started in anybody's job unasked
+err_is 'berthctl: 4711: it runs on n1, and only berthd there knows of it; type there: berthctl explain 4711; or here: berthctl explain --ask 4711, for which srun starts a step in the job for a moment'
+! grep -q overlap "$dir/called" || fail 'srun into a job unasked'
+from_login 1 explain --ask 4711
 err_is 'berthctl: 4711: it runs on n1, and by srun into job 4711: srun: error: Unable to create step for job 4711: Access/permission denied; type there: berthctl explain 4711'
 # an srun that never answers is given up
 printf '#!/bin/sh\nexec sleep 600\n' >"$dir/slurm/srun"
-from_login 1 explain --wait 0.2 4711
+from_login 1 explain --ask --wait 0.2 4711
 err_is 'berthctl: 4711: it runs on n1, and by srun into job 4711: srun: took too long; type there: berthctl explain 4711'
+# what berthctl says there is said here
+slurm_says srun "'berthctl: 4711: it is RUNNING, and did not ask for berth'" 1
+from_login 1 explain --ask 4711
+err_is 'berthctl: 4711: it is RUNNING, and did not ask for berth'
 from_login 1 explain --here 4711
 [ ! -s "$dir/called" ] || fail '--here asks Slurm'
 err_has 'on the job.s node type: berthctl explain 4711$'
@@ -524,6 +531,7 @@ from_login 0 explain -v 4711.0
 out_has '^4711.0 placed (from the ledger of n9), started '
 from_login 0 explain --json 4711
 out_has '"from":"ledger"'
+slurm_says sacct '' 1
 from_login 1 explain 4711.1
 err_has '; the ledger has no such step; on the job.s node type: berthctl explain 4711.1$'
 { echo "$node"; echo "$last"; } >"$dir/answer"
@@ -531,6 +539,29 @@ sed -i "s;^socket.*;socket = $dir/sock;" "$dir/login.conf"
 from_login 0 explain 4711.0
 ledger_tells
 [ ! -s "$dir/called" ] || fail 'Slurm is asked what the ledger knows'
+# the job that berthd of its node knows nothing of: one line and its remedy, and no step in the job
+mkdir -p "$dir/empty" && sed -i "s;^ledger.*;ledger = sqlite:$dir/empty/ledger.db;" "$dir/login.conf"
+{ echo "$node"; echo "$last"; } >"$dir/answer"
+now=$(date +%s) srun='srun --contention-aware (in a batch script: #SBATCH --contention-aware) has berth place it'
+at() { date -d "@$1" +%Y-%m-%dT%H:%M:%S; }
+untold() { # STATE NODES START VERB WANTED
+    slurm_says squeue "'4711|$me|1|$1|$2|4711|1:00|$(at "$3")|4||all|chem|a|b'" 0
+    from_login 1 "$4" 4711
+    err_is "berthctl: 4711: $5"
+    ! grep -q overlap "$dir/called" || fail 'srun into a job unasked'
+}
+"${LEDGER_FILL:-./tests/unit/common/ledger_fill}" "sqlite:$dir/empty/ledger.db" </dev/null
+for verb in explain job; do
+    untold RUNNING n1 "$now" $verb "it is RUNNING, and did not ask for berth: neither it nor the site's default has --contention-aware; $srun"
+    untold RUNNING 'n[1-3]' "$now" $verb "it is RUNNING, and did not ask for berth: neither it nor the site's default has --contention-aware; $srun"
+    untold COMPLETED n1 "$now" $verb "it is COMPLETED, and did not ask for berth: neither it nor the site's default has --contention-aware; $srun"
+    untold RUNNING n1 $((now - 86400)) $verb 'it is RUNNING, and began before berthd did on n1; steps that start now are placed, if they ask: srun --contention-aware'
+    untold CANCELLED '' "$now" $verb 'it is CANCELLED, and ran nowhere'
+    untold RUNNING n2 "$now" $verb "it runs on n2, and only berthd there knows of it; type there: berthctl $verb 4711; or here: berthctl $verb --ask 4711, for which srun starts a step in the job for a moment"
+done
+rm -rf "$dir/empty"
+untold COMPLETED n1 "$now" explain "it is COMPLETED; berthd on n1 has nothing of it, and remembers its last steps only ($dir/empty/ledger.db: there is no ledger yet: no step has ended here, or it is kept elsewhere (--ledger URL, ledger of berth.conf)); root can have all of them kept: ledger in berth.conf(5)"
+slurm_says squeue '' 1
 # hinted FROM TO WANTED: what is proposed of a step without a profile
 hinted() {
     { echo "$node"; echo "$explained" | sed "s/SIZE/null/; s/EXIT/0/; s/KNOWN/false,\"miss_pmi\":null/; s/TASKS//; s;$1;$2;g"; echo "$last"; } >"$dir/answer"

@@ -79,7 +79,7 @@ grep -q '^state *not known to squeue and sacct; ran for 1:40$' "$dir/out" || bad
 grep -q '^hint *it used 0.1 of its 4 cores: ' "$dir/out" || bad 'job 13_3, no Slurm' 'a hint' "$(cat "$dir/out")"
 # one line of what berth has nothing of, and of what is another user's
 says_of squeue 0 "99|$me|1|COMPLETED||99|1:40|2023-11-14T22:13:20|4||main|chem|x"
-refuses '' 1 'berthctl: 99: it is COMPLETED: ' job --config "$dir/berth.conf" 99
+refuses '' 1 'berthctl: 99: it is COMPLETED, and ran nowhere' job --config "$dir/berth.conf" 99
 says_of squeue 0 "99|$other|1|RUNNING|n1|99|1:40|2023-11-14T22:13:20|4||main|chem|x"
 refuses '' 1 "berthctl: 99: it is another user's" job --config "$dir/berth.conf" 99
 says_of squeue 1 ''
