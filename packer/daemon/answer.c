@@ -18,6 +18,12 @@ void answer_refuse(struct wire_answer *answer, const char *why)
     snprintf(answer->error, sizeof(answer->error), "%.255s", why);
 }
 
+void answer_nothing(struct wire_answer *answer)
+{
+    memset(answer, 0, sizeof(*answer));
+    answer->ok = true;
+}
+
 /* A variable of the step's environment; too long a value is left out rather than cut. */
 static void add_env(struct wire_answer *answer, enum wire_env name, const char *value)
 {

@@ -6,6 +6,8 @@
 #include "packer/steps/packer.h"
 
 void answer_refuse(struct wire_answer *answer, const char *why);
+/* All is well, and there is nothing to do. */
+void answer_nothing(struct wire_answer *answer);
 void answer_fill(const struct packer *packer, const struct step *step, struct wire_answer *answer);
 
 #endif

@@ -29,6 +29,7 @@
 #include "packer/steps/home.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/pool_marker.h"
+#include "packer/steps/program.h"
 #include "packer/steps/stepd.h"
 #include "packer/steps/strangers.h"
 
@@ -95,6 +96,12 @@ void pipeline_start(const struct packer *packer, struct wire_register *request,
 
     if (registry_find_ended(packer->steps, request)) { /* its end was heard first */
         answer_refuse(answer, "the step has ended");
+        return;
+    }
+    if (program_asks(request)) {
+        if (request->options.mode == WIRE_MODE_OBSERVE) /* as berthctl --ask starts it */
+            strangers_excuse(packer, id);
+        answer_nothing(answer);
         return;
     }
     packer->state->tally->registrations++;
@@ -199,7 +206,7 @@ static struct step *find_ended(const struct packer *packer, const struct wire_en
 {
     struct step *step = registry_find(packer->steps, end->id);
 
-    if (!end->late || (step && step_is_of(step, end->late)) ||
+    if (!end->late || program_asks(end->late) || (step && step_is_of(step, end->late)) ||
         registry_find_ended(packer->steps, end->late))
         return step;
     if (step)

@@ -9,7 +9,6 @@
 #include "packer/enact/kept.h"
 #include "packer/enact/trial.h"
 #include "packer/size/size.h"
-#include "packer/steps/program.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/stand.h"
 #include "enum_table.h"
@@ -101,21 +100,6 @@ static struct care_why why_left(const struct packer *packer, const struct step *
     return stays.left ? stays : (struct care_why){.left = stand_unfit(packer, &step->body)};
 }
 
-/* Does a step that only asks have somebody of its job to go with? It then stands where its own
- * cores stand in the pool as it is, as they do: nobody makes room for it, and nothing is decided
- * for it. It has no other cores than by a placement of its own. */
-static bool goes_along(const struct packer *packer, const struct step *step)
-{
-    const struct step *other;
-
-    if (!program_asks(&step->request))
-        return false;
-    TAILQ_FOREACH(other, &packer->steps->live, link)
-    if (other->request.id.job == step->request.id.job && step_movable(other))
-        return true;
-    return false;
-}
-
 /* Has the step observed as if its user had asked for that. */
 static void watch_for_trial(const struct packer *packer, struct step *step)
 {
@@ -135,10 +119,6 @@ void care_begin(const struct packer *packer, struct step *step)
     if (why.left && !step->enacted.kept) {
         step_leave(packer, step, why.left, why.by);
         step->enacted.unread = why.left == WIRE_LEFT_STARTS && step->request.pin == WIRE_PIN_STARTS;
-    } else if (goes_along(packer, step)) {
-        step_go(step, STEP_PLACED);
-        snprintf(step->enacted.reason, sizeof(step->enacted.reason),
-                 "only asks: it stands where its job stands");
     } else if (step->request.options.mode == WIRE_MODE_OBSERVE) {
         step_go(step, STEP_OBSERVED);
         snprintf(step->enacted.reason, sizeof(step->enacted.reason),

@@ -2,7 +2,6 @@
 /* kept - see kept.h */
 #include "packer/enact/kept.h"
 
-#include "packer/steps/program.h"
 #include "packer/steps/stand.h"
 
 /* Has it all cores of its job, and no other step any of them? A batch script waits for it. */
@@ -26,6 +25,6 @@ bool kept_can(const struct packer *packer, const struct step *step)
     return packer->world.conf.idle != CONF_IDLE_OFF && packer->world.conf.move != CONF_MOVE_NEVER &&
            request->pin == WIRE_PIN_ENVIRONMENT && request->pin_within && !request->bound_by_hand &&
            step->profile.bound_at == 0 && !(request->devices && request->devices[0]) &&
-           !step->late && !step->released && !step_is_shell(step) && !program_asks(request) &&
+           !step->late && !step->released && !step_is_shell(step) &&
            !stand_unfit(packer, &step->body) && has_job_alone(packer, step);
 }

@@ -10,7 +10,6 @@
 #include "packer/place/place.h"
 #include "packer/size/share.h"
 #include "packer/steps/pool_marker.h"
-#include "packer/steps/program.h"
 #include "packer/steps/stand.h"
 
 /* Must what is predicted be known at once? While it is still to be decided what steps that have
@@ -79,7 +78,7 @@ int rearrange_launch(const struct scene *next, struct step *fresh, struct berth_
 static long try_once(const struct packer *packer, struct step *fresh, unsigned flags,
                      struct berth_error *err)
 {
-    bool decides = fresh && step_movable(fresh) && !program_asks(&fresh->request);
+    bool decides = fresh && step_movable(fresh);
     struct pool next;
     struct scene scene = {packer, &next, false};
     int rc = 0;

@@ -18,8 +18,7 @@ const char *program_command(const struct wire_register *request)
 
 bool program_asks(const struct wire_register *request)
 {
-    return request->options.mode == WIRE_MODE_OBSERVE &&
-           strcmp(program_command(request), "berthctl") == 0;
+    return strcmp(program_command(request), "berthctl") == 0;
 }
 
 const char *program_name(const struct wire_register *request)

@@ -9,8 +9,9 @@
 /* Returns the last element of the executable's path; "" when the executable is not known. */
 const char *program_command(const struct wire_register *request);
 
-/* Says whether the step only asks berthd something: berthctl in a job, as a login node starts it
- * (cli/remote.c). Who gives his program that name wins nothing: see care_begin(). */
+/* Says whether the step is berthctl's: it is not registered, so nobody is placed for it, nothing is
+ * billed, and no record has it. Who gives his program that name wins nothing: after
+ * STRANGERS_ASKS_S at the latest nobody of the pool stands on its cores. */
 bool program_asks(const struct wire_register *request);
 
 /* Returns the tag that the user gave, else the command. */

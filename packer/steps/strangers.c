@@ -131,6 +131,11 @@ static bool is_shell(struct wire_step_id id)
     return id.step == WIRE_STEP_BATCH || id.step == WIRE_STEP_INTERACTIVE;
 }
 
+static bool is_excused(const struct stranger *stranger)
+{
+    return stranger->asks && clock_s() - stranger->since_s < STRANGERS_ASKS_S;
+}
+
 /* Looks at a step folder of a job of the pool. */
 static void visit_step(const struct slurm_job *job, struct wire_step_id id, const char *dir,
                        void *arg)
@@ -152,6 +157,8 @@ static void visit_step(const struct slurm_job *job, struct wire_step_id id, cons
     if (!stranger && !(stranger = note(packer, id)))
         return;
     stranger->seen = true;
+    if (is_excused(stranger))
+        return;
     if (stranger->counts || (life == SLURM_RUNS && !has_just_ended(packer, id)) ||
         (life != SLURM_EMPTY && old))
         reading->news |= count(stranger, &cpus);
@@ -391,6 +398,14 @@ void strangers_expect(const struct packer *packer, struct wire_step_id id, bool 
         stranger->counts |= refused;
 }
 
+void strangers_excuse(const struct packer *packer, struct wire_step_id id)
+{
+    struct stranger *stranger = any_of(packer, id.job) ? note(packer, id) : NULL;
+
+    if (stranger)
+        stranger->asks = true;
+}
+
 void strangers_expect_job(const struct packer *packer, uint32_t job)
 {
     const struct wire_step_id id = {job, WHOLE_JOB};
@@ -458,6 +473,8 @@ double strangers_due(const struct packer *packer)
 
         if (!is_awaited(stranger))
             continue;
+        if (is_excused(stranger))
+            in_s = STRANGERS_ASKS_S - age_s;
         if (in_s < (stranger->id.step == WHOLE_JOB ? FIRST_LOOK_JOB_S : FIRST_LOOK_S))
             in_s = stranger->id.step == WHOLE_JOB ? FIRST_LOOK_JOB_S : FIRST_LOOK_S;
         if (due_s < 0 || in_s < due_s)

@@ -28,6 +28,7 @@ struct stranger {
     double since_s;         /* CLOCK_MONOTONIC: when it was first seen */
     bool counts;            /* its cores are not in the pool */
     bool seen;              /* by the reading that is under way */
+    bool asks;              /* it only asks berthd something, as berthctl --ask does */
     bool new;               /* a job that has begun while whoever starts asks for his cores, and has
                                not; nor was its program seen to run */
 };
@@ -47,6 +48,11 @@ bool strangers_read_job(const struct packer *packer, uint32_t job);
 /* Takes note of a step's folder that is new: the step is looked at until it is registered, counts
  * or has gone. With `refused` it counts at once: its registration could not be taken. */
 void strangers_expect(const struct packer *packer, struct wire_step_id id, bool refused);
+
+/* Takes note of a step that only asks berthd something: it is over at once, and does not count
+ * before STRANGERS_ASKS_S. */
+#define STRANGERS_ASKS_S 30
+void strangers_excuse(const struct packer *packer, struct wire_step_id id);
 
 /* Takes note of a new job on cores of the pool. Where Slurm has taken these from a job of the pool,
  * whose tasks are stopped or gone, it counts as soon as it has a process; else it may be about to

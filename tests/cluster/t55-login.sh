@@ -27,9 +27,9 @@ t55_a_running_task_of_an_array_is_explained_from_a_login_node() {
     has "$(from_login explain --ask "$array"_2.0)" "$(id_of a2)" "stand of root: " "why " "gain "
     has "$(from_login explain --ask -v "$array"_2.0)" "berthctl profile --tag inner -- COMMAND"
     has "$(from_login status -w "$CLUSTER_NODE")" "node $CLUSTER_NODE: " "$(id_of a2)" "$(id_of a3)"
-    same "who only asked stood where its job stands, and is not told of" \
-        "$(ctl explain --json "$array"_2.2 | jq -r '.steps[].enforce.reason' | cut -d' ' -f1,2) $(from_login explain --ask --json "$array"_2 | jq -r '.steps[].id' | sort | paste -s -d' ')" \
-        "only asks: $(id_of a2) $(job_of a2).batch"
+    same "who only asked is never registered" \
+        "$(ctl explain --json "$(job_of a2)" | jq -r '.steps[].id' | sort | paste -s -d' ') $(from_login explain --ask --json "$array"_2 | jq -r '.steps[].id' | sort | paste -s -d' ')" \
+        "$(id_of a2) $(job_of a2).batch $(id_of a2) $(job_of a2).batch"
     same "moves for a question" "$(moves_of_both)" "$moves"
     same "at the node itself" "$(ctl explain --json "$array"_3.0 | jq -r '.steps[].id')" "$(id_of a3)"
     touch "$CLUSTER/out/a2.stop" "$CLUSTER/out/a3.stop"
@@ -74,4 +74,31 @@ t55_what_has_ended_is_told_from_the_ledger() {
     rm -f "$CLUSTER"/berth/journal*
     berthd_start
     has "$(berthctl explain --config "$CLUSTER/etc/berth.conf" "$id" | tr -s ' \n' ' ')" "$id" "it has ended (from the ledger, node $CLUSTER_NODE)" "gain "
+}
+
+# at_node VERB ARGUMENT..: typed on the job's node.
+at_node() {
+    timeout 60 berthctl "$1" --config "$CLUSTER/etc/berth.conf" "${@:2}" 2>&1
+}
+
+# A job that did not opt in: why is one line at its node and from a login node, while it runs and after; nothing is started in it unasked, and
+# what was started when somebody asked is no step of berth's.
+t55_why_a_job_was_not_placed_is_one_line_everywhere() {
+    local job placed verb asks="and did not ask for berth: neither it nor the site's default has --contention-aware"
+    local srun="srun --contention-aware (in a batch script: #SBATCH --contention-aware) has berth place it"
+    start placed --contention-aware
+    start plain
+    job=$(job_of plain) placed=$(job_of placed)
+    for verb in job explain; do
+        same "$verb at its node" "$(at_node "$verb" "$job")" "berthctl: $job: it is RUNNING, $asks; $srun"
+        has "$(from_login "$verb" "$job")" "berthctl: $job: it " "$CLUSTER_NODE"
+    done
+    same "steps of the job" "$(timeout 10 squeue -s -h -o %i | grep -c "^$job\.[0-9]")" 1
+    has "$(from_login job --ask "$placed")" "job $placed " "berth "
+    same "steps that berth knows of" "$(at_node explain --json "$placed" | jq '.steps | length')" 1
+    has "$(at_node explain "$placed.7")" "of this step berth knows nothing, but of others of the job"
+    stop placed plain
+    soon "what is said at its end" "berthctl: $job: it is COMPLETED, $asks; $srun" at_node job "$job"
+    same "steps in the ledger" "$(at_node report -j "$placed" -o job_id,program -P | grep -c .)" "$(at_node report -j "$placed" -o job_id,program -P | grep -vc berthctl)"
+    ! berthd_says 'runs and is not registered' || fail "berthctl was a stranger"
 }

@@ -274,7 +274,8 @@ static void test_verified_later(void **state)
         assert_true(step->enacted.verified); /* where it shall stand, or at home */
     }
     assert_int_equal(step->state, STEP_FAILED);
-    assert_string_equal(step->enacted.reason, "put back: it could not be moved: the paper tore later");
+    assert_string_equal(step->enacted.reason,
+                        "put back: it could not be moved: the paper tore later");
     assert_false(step->enacted.away);
     assert_non_null(strstr(f->calls, "restore 1.0 0; "));
 }
@@ -425,50 +426,6 @@ static void test_restore(void **state)
 
 #define test(name) cmocka_unit_test_setup_teardown(name, open_paper, fixture_teardown)
 
-/* ---- who only asks ---- */
-
-/* A question to berthd, as a login node starts it into the job on these CPUs. */
-static struct step *question(struct fixture *f, uint32_t job, const char *cpus, const char *exe)
-{
-    struct wire_register request = fixture_request(job, 1, cpus, cpus, 1, NULL);
-
-    request.options.mode = WIRE_MODE_OBSERVE;
-    request.exe = exe;
-    return fixture_start(f, request);
-}
-
-/* It moves nobody: it stands where its job stands, and others stay where they are. */
-static void test_question(void **state)
-{
-    struct fixture *f = *state;
-    struct step *asks = question(f, 1, "0", "/usr/local/bin/berthctl");
-
-    assert_int_equal(asks->state, STEP_PLACED);
-    assert_cpus(&asks->place.cpus, "2");
-    assert_cpus(&fixture_step(f, 1, 0)->place.cpus, "2");
-    assert_cpus(&fixture_step(f, 2, 0)->place.cpus, "0");
-    assert_string_equal(f->calls, "apply 1.1 2; ");
-    fixture_end(f, 1, 1);
-    assert_cpus(&fixture_step(f, 1, 0)->place.cpus, "2");
-    assert_null(strstr(f->calls, "apply 1.0"));
-    assert_null(strstr(f->calls, " 2.0"));
-}
-
-/* Any other step that is only observed keeps its cores, and so does one whose job berth does not
- * place. */
-static void test_no_question(void **state)
-{
-    struct fixture *f = *state;
-    struct step *step = question(f, 3, "4", "/usr/local/bin/berthctl");
-
-    assert_int_equal(step->state, STEP_OBSERVED);
-    assert_string_equal(f->calls, "");
-    step = question(f, 1, "0", "/usr/bin/solver");
-    assert_int_equal(step->state, STEP_OBSERVED);
-    assert_cpus(&step->place.home, "0");
-    assert_cpus(&fixture_step(f, 2, 0)->place.cpus, "2"); /* it made room */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -491,8 +448,6 @@ int main(void)
         test(test_journaled_once),
         test(test_describe),
         test(test_restore),
-        cmocka_unit_test_setup_teardown(test_question, fixture_open_swapped, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_no_question, fixture_open_swapped, fixture_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

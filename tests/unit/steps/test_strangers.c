@@ -194,6 +194,52 @@ static void test_a_registration_on_its_way(void **state)
     assert_true(strangers_due(&f->packer) < 0);
 }
 
+/* Registers berthctl as step 1 of job 2. */
+static struct step *question(struct fixture *f, enum wire_mode mode)
+{
+    struct wire_register request = fixture_request(2, 1, "2", "2", 1, NULL);
+
+    request.options.mode = mode;
+    request.exe = "/usr/local/bin/berthctl";
+    return fixture_start(f, request);
+}
+
+/* berthctl, as a login node starts it into a job, is never registered: it has no record and no
+ * bill, and nobody is moved for it. A program of that name wins nothing: it is none after a while.
+ */
+static void test_who_only_asks(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t registrations = f->packer.state->tally->registrations;
+    const struct wire_end end = {.id = {2, 1}};
+
+    put(f, "job_2/step_1", "2", 11, "berthctl");
+    assert_null(question(f, WIRE_MODE_OBSERVE));
+    pipeline_sweep(&f->packer);
+    assert_homes(f, false);
+    assert_int_equal(f->packer.state->tally->registrations, registrations);
+    assert_int_equal(f->packer.steps->nlive, 2);
+    assert_int_equal(known(f), 1);
+    assert_true(strangers_due(&f->packer) > 20);
+    pipeline_end(&f->packer, &end);
+    assert_true(TAILQ_EMPTY(&f->packer.steps->ended));
+    ((struct stranger *)strangers_at(&f->packer, 0))->since_s -= STRANGERS_ASKS_S;
+    pipeline_sweep(&f->packer);
+    assert_homes(f, true);
+}
+
+/* A user's own srun berthctl is no step of berth's either, and a stranger as long as it runs. */
+static void test_berthctl_of_a_user(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f, "job_2/step_1", "2", 11, "berthctl");
+    assert_null(question(f, WIRE_MODE_AUTO));
+    pipeline_sweep(&f->packer);
+    assert_int_equal(f->packer.steps->nlive, 2);
+    assert_homes(f, true);
+}
+
 /* It calls itself so all the time. */
 static void test_a_name_hides_nobody(void **state)
 {
@@ -452,6 +498,8 @@ int main(void)
         test(test_an_empty_job_takes_nothing),
         cmocka_unit_test(test_strangers_of_each_series),
         test(test_a_registration_on_its_way),
+        test(test_who_only_asks),
+        test(test_berthctl_of_a_user),
         test(test_a_name_hides_nobody),
         test(test_a_registration_that_is_refused),
         test(test_a_step_from_before_its_job_opted_in),
