@@ -37,8 +37,8 @@ static const struct ctl_option option_rows[] = {
 };
 static const struct ctl_options options = {
     .verb = "explain",
-    .synopsis =
-        "[-v] [--json] [--ask] [--config FILE] [--here] [--wait S] [--socket PATH] JOB[_TASK][.STEP]",
+    .synopsis = "[-v] [--json] [--ask] [--config FILE] [--here] [--wait S] [--socket PATH] "
+                "JOB[_TASK][.STEP]",
     .about = "What berth did with a step, why, and what the step gains by that.\n"
              "STEP is a number, batch or interactive; without it all steps of the job.",
     CTL_OPTIONS(option_rows),

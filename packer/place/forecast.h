@@ -98,8 +98,8 @@ bool forecast_has_clocks(const struct packer *packer);
  * its package are busy. */
 double forecast_clock_lost(const struct forecast *forecast, size_t slot, size_t busy);
 
-/* Returns by what fraction of its time alone a core of the slot takes longer while others run on its
- * other hardware thread. */
+/* Returns by what fraction of its time alone a core of the slot takes longer while others run on
+ * its other hardware thread. */
 double forecast_sibling(const struct forecast *forecast, size_t slot);
 
 /* ---- of the live steps (after forecast_update) ---- */

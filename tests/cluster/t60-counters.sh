@@ -124,3 +124,28 @@ t60_samples_of_the_node_can_be_recorded_and_played() {
     wait_for 20 at_least 0.1 rate_of b cpu || fail "its loop does not show: $(explained b .observe.counts.rates.cpu) $(cat "$file")"
     stop b
 }
+
+# waits_most NAME: it waits for a CPU for a third of the time that it could run, at least.
+waits_most() {
+    [ "$(explained "$1" '.loss.waiting > 0.3')" = true ]
+}
+
+# "Why is my job slow?": four loops outside Slurm run on the step's CPU.
+t60_processes_outside_slurm_are_named_and_fewer_cpus_are_not_proposed() {
+    local cpus page pids=() i
+    counting
+    busy slow -c1 --contention-aware=observe
+    cpus=$(slurm_cpus_of slow)
+    for i in 1 2 3 4; do
+        timeout 90 taskset -c "$cpus" bash -c 'while :; do :; done' &
+        pids[i]=$!
+    done
+    wait_for 60 waits_most slow || fail "it does not wait: $(explained slow .loss) $(explained slow .observe.cpu_wait_s)"
+    soon "who has its CPU" outside explained slow .loss.cpus_taken_by
+    page=$(berthctl job --socket "$CLUSTER/run/berthd.sock" "$(job_of slow)" | tr -s ' \n' ' ')
+    has "$page" " waiting " "of the time that it could have run" " waiting for a CPU that processes outside Slurm had" "hint processes outside Slurm ran on its CPUs while it waited for them"
+    [[ $page != *"ask for fewer"* ]] || fail "it is told to ask for fewer CPUs: $page"
+    kill "${pids[@]}"
+    stop slow
+    echo "$page"
+}

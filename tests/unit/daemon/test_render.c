@@ -188,12 +188,14 @@ static void test_explanation(void **state)
     assert_field(object, "place.rung", "\"stack distances\"");
     assert_field(object, "place.max_slowdown", "null");
     assert_field(object, "place.neighbours",
-                 "[{\"id\":\"2.3\",\"program\":\"prog\",\"class\":\"unprofiled\",\"miss_pmi\":null,\"llc\":0}]");
+                 "[{\"id\":\"2.3\",\"program\":\"prog\",\"class\":\"unprofiled\",\"miss_pmi\":null,"
+                 "\"llc\":0}]");
     json_object_put(object);
     object =
         render_explanation(&f->packer, step, 65534); /* somebody else's neighbours have no name */
     assert_field(object, "place.neighbours",
-                 "[{\"id\":null,\"program\":\"prog\",\"class\":\"unprofiled\",\"miss_pmi\":null,\"llc\":0}]");
+                 "[{\"id\":null,\"program\":\"prog\",\"class\":\"unprofiled\",\"miss_pmi\":null,"
+                 "\"llc\":0}]");
     assert_field(object, "enforce.way", "\"dryrun\"");
     assert_field(object, "enforce.tasks.0.id", "0");
     assert_field(object, "enforce.tasks.0.cpus", "\"0\"");
@@ -219,12 +221,14 @@ static void test_batch_script(void **state)
     fixture_start(f, fixture_request(2, WIRE_STEP_BATCH, "1", "1", 1, NULL));
     object = render_explanation(&f->packer, step, 0);
     assert_field(object, "place.neighbours",
-                 "[{\"id\":\"2.batch\",\"program\":\"prog\",\"class\":\"unprofiled\",\"miss_pmi\":null,\"llc\":0}]");
+                 "[{\"id\":\"2.batch\",\"program\":\"prog\",\"class\":\"unprofiled\",\"miss_pmi\":"
+                 "null,\"llc\":0}]");
     json_object_put(object);
     fixture_start(f, fixture_request(2, 0, "1", "1", 1, NULL));
     object = render_explanation(&f->packer, step, 0);
     assert_field(object, "place.neighbours",
-                 "[{\"id\":\"2.0\",\"program\":\"prog\",\"class\":\"unprofiled\",\"miss_pmi\":null,\"llc\":0}]");
+                 "[{\"id\":\"2.0\",\"program\":\"prog\",\"class\":\"unprofiled\",\"miss_pmi\":null,"
+                 "\"llc\":0}]");
     json_object_put(object);
 }
 
