@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libmodels_la_SOURCES += \
 	models/placing/cluster.c models/placing/cluster.h \
+	models/placing/cosit.c models/placing/cosit.h \
 	models/placing/di.c models/placing/di.h \
 	models/placing/di_tree.c models/placing/di_tree.h \
 	models/placing/dio_power.c models/placing/dio_power.h \

@@ -159,8 +159,8 @@ struct app_pair contend_pair(const struct contend *contend, size_t a, size_t b)
 
 struct app_pair contend_siblings(const struct contend *contend, size_t a, size_t b)
 {
-    const struct contend_apart apart[2] = {{.siblings = contend_culprit(contend, b)},
-                                           {.siblings = contend_culprit(contend, a)}};
+    const struct contend_apart apart[2] = {{.siblings = contend_sibling(contend, a, b)},
+                                           {.siblings = contend_sibling(contend, b, a)}};
 
     return pair_of(contend, a, b, apart);
 }

@@ -64,9 +64,9 @@ struct contend_constants {
                          is known */
     double copies;    /* part of its prefetches that a program loses beside a copy of itself, where
                          they train the entries of one prefetcher */
-    double sibling; /* by what fraction of its time alone the average program takes longer beside
-                       one on the other hardware thread of its core */
-    double culprit; /* part of that which goes by how much the other uses the core */
+    double sibling;   /* by what fraction of its time alone the average program takes longer beside
+                         one on the other hardware thread of its core */
+    double culprit;   /* part of that which goes by how much the other uses the core */
     double unclocked; /* part of its waiting by which a program's time does not go with the clock */
 };
 
@@ -133,8 +133,8 @@ struct contend_apart {
                      with others here, which they fill together, that much faster */
     double small; /* 0 to less than 1: part of the machine's cache that this one lacks; one figure
                      of all who are on it */
-    double siblings; /* not negative: the sum of contend_culprit of the programs on its core's other
-                        hardware threads */
+    double siblings; /* not negative: part of its time alone that it takes longer for the programs
+                        on its core's other hardware threads (contend_sibling, summed) */
 };
 
 /* Does the same while other caches ask others_gbps (1e9 bytes/s, not negative) of the same memory
@@ -162,13 +162,18 @@ struct app_pair contend_pair(const struct contend *contend, size_t a, size_t b);
 /* Returns the same of two programs on hardware threads of one core. */
 struct app_pair contend_siblings(const struct contend *contend, size_t a, size_t b);
 
-/* Returns how hard program i, whose index must be in range, is on one that shares its core: 1 is
- * average. */
-double contend_culprit(const struct contend *contend, size_t i);
+/* Returns by what fraction of its time alone program a takes longer for program b on another
+ * hardware thread of its core, beside what they do to each other in the cache and on the way to
+ * memory. Both indices must be in range. */
+double contend_sibling(const struct contend *contend, size_t a, size_t b);
+
+/* Returns how much of its core program i, whose index must be in range, uses alone: 1 is what the
+ * average program does. */
+double contend_use(const struct contend *contend, size_t i);
 
 /* Returns by what fraction of its time alone program i, whose index must be in range, takes longer
  * while the average program runs on the other hardware thread of its core. */
-double contend_sibling(const struct contend *contend, size_t i);
+double contend_sibling_mean(const struct contend *contend, size_t i);
 
 /* Returns what part of its time alone goes with the clock, of program i, whose index must be in
  * range: where the core works, and what of its waiting grows with it. */

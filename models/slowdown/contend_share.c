@@ -91,8 +91,8 @@ static void take_share(const struct contend *contend, struct tenant *tenant, dou
         none_wait = none->copy_wait_ns;
         none_late = none->copy_late_ns;
     }
-    tenant->base_ns = study->ns * (1 + study_sibling(contend, study, tenant->apart.siblings)) +
-                      between(wait_ns, none_wait, tenant->apart.lost);
+    tenant->base_ns =
+        study->ns * (1 + tenant->apart.siblings) + between(wait_ns, none_wait, tenant->apart.lost);
     tenant->late_ns = fmin(between(late_ns, none_late, tenant->apart.lost), tenant->base_ns);
     tenant->gbps = contend->line_bytes * between(lines, none->lines, tenant->apart.lost);
 }

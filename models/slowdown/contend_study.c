@@ -509,19 +509,22 @@ static double use_of(const struct contend *contend, const struct study *study)
     return mean > 0 ? study->use / mean : 1;
 }
 
-double contend_culprit(const struct contend *contend, size_t i)
+double contend_use(const struct contend *contend, size_t i)
 {
-    return fmax(0, 1 + contend->constants.culprit * (use_of(contend, &contend->study[i]) - 1));
+    return use_of(contend, &contend->study[i]);
 }
 
-double study_sibling(const struct contend *contend, const struct study *study, double siblings)
+double contend_sibling(const struct contend *contend, size_t a, size_t b)
 {
-    return siblings > 0 ? contend->constants.sibling * use_of(contend, study) * siblings : 0;
+    const struct contend_constants *constants = &contend->constants;
+    double culprit = fmax(0, 1 + constants->culprit * (contend_use(contend, b) - 1));
+
+    return constants->sibling * contend_use(contend, a) * culprit;
 }
 
-double contend_sibling(const struct contend *contend, size_t i)
+double contend_sibling_mean(const struct contend *contend, size_t i)
 {
-    return study_sibling(contend, &contend->study[i], 1);
+    return contend->constants.sibling * contend_use(contend, i);
 }
 
 double contend_works(const struct contend *contend, size_t i)

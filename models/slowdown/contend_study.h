@@ -52,10 +52,6 @@ struct contend {
 /* Finds what the ways of this machine carry, by what is known of it now. */
 struct study_ways ways_of(const struct contend *contend);
 
-/* Returns by what part of its time alone a program takes longer for those on its core's other
- * hardware threads (contend_apart.siblings). */
-double study_sibling(const struct contend *contend, const struct study *study, double siblings);
-
 /* Returns a line's time for a program alone, of what it takes while memory is idle. */
 double ways_alone(const struct study_ways *ways, const struct study *study);
 

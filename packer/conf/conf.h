@@ -33,6 +33,8 @@ enum conf_tranquil_rule { CONF_TRANQUIL_SIGNIFICANT, CONF_TRANQUIL_PRINTED, CONF
 enum conf_dio_power_order { CONF_BALANCED, CONF_AS_PRINTED, CONF_DIO_POWER_ORDERS };
 enum conf_edp_power { CONF_EDP_TOTAL, CONF_EDP_ABOVE_IDLE, CONF_EDP_POWERS };
 enum conf_share { CONF_SHARE_NEED, CONF_SHARE_ADAPT, CONF_SHARES };
+/* What the pool exchanges: whole cores, hardware threads, or what Slurm gives jobs. */
+enum conf_places { CONF_PLACES_AUTO, CONF_PLACES_CORES, CONF_PLACES_THREADS, CONF_PLACES };
 enum conf_idle {
     CONF_IDLE_OFF,
     CONF_IDLE_NEAR,
@@ -90,6 +92,7 @@ struct conf {
     double control;             /* percent of the jobs that are only observed (enact/trial.h) */
     char control_key[PATH_MAX]; /* "" one of this node's own */
     enum conf_near device_near; /* steps stand near their devices */
+    enum conf_places places;    /* what steps exchange */
     enum conf_idle idle;        /* steps stand on cores that Slurm has given nobody */
     enum conf_switch replace;   /* move running steps */
     uint64_t replace_horizon_ms, replace_limit;

@@ -87,6 +87,10 @@ static const char *const TABLE(idle_words, CONF_IDLE_CHOICES + 1) = {
     ROW(CONF_IDLE_OFF) = "off", ROW(CONF_IDLE_NEAR) = "near", ROW(CONF_IDLE_ON) = "on",
     ROW(CONF_IDLE_AUTO) = "auto", ROW(CONF_IDLE_CHOICES) = NULL};
 TABLE_COMPLETE(idle_words);
+static const char *const TABLE(places_words, CONF_PLACES + 1) = {
+    ROW(CONF_PLACES_AUTO) = "auto", ROW(CONF_PLACES_CORES) = "cores",
+    ROW(CONF_PLACES_THREADS) = "threads", ROW(CONF_PLACES) = NULL};
+TABLE_COMPLETE(places_words);
 static const char *const TABLE(near_words, CONF_NEARS + 1) = {
     ROW(CONF_NEAR_OFF) = "off", ROW(CONF_NEAR_PREFER) = "prefer", ROW(CONF_NEAR_MUST) = "must",
     ROW(CONF_NEARS) = NULL};
@@ -135,6 +139,11 @@ const struct conf_key conf_key[] = {
      "no step is sized by bandwidth."},
     {"topology", START, "", TEXT, FIELD(topology),
      "Empty: this machine. Else an hwloc XML file or an hwloc synthetic string (for tests)."},
+    {"places", START, "auto", CHOICE(places_words), FIELD(places),
+     "What steps exchange: whole cores, or hardware threads, so that berth chooses who shares a core "
+     "with whom. auto: threads where slurm.conf lets jobs share cores, that is with CR_CPU and CPUs "
+     "as many as hardware threads, and where no node's line has ThreadsPerCore of 2 or more. Where "
+     "it gives jobs whole cores they stay whole, whatever stands here."},
     {"cgroup_root", START, "/sys/fs/cgroup", PATH, FIELD(cgroup_root),
      "Where cgroupfs is mounted."},
     {"cgroup_name", START, "berth", NAME, FIELD(cgroup_name),

@@ -16,10 +16,16 @@
 
 struct reading {
     const char *key;
+    slurm_conf_line *visit; /* of each line that begins with the key */
+    void *arg;
+    char cluster[64]; /* ClusterName, as far as it was read */
+};
+
+/* What a value is copied to. */
+struct copy {
+    const char *key;
     char *value; /* [size] */
     size_t size;
-    bool anywhere;    /* in a line; else it begins with the key */
-    char cluster[64]; /* ClusterName, as far as it was read */
 };
 
 /* Copies a word that ends at a blank or '#'. */
@@ -57,17 +63,22 @@ static int include(struct reading *reading, const char *path, const char *name, 
     return read_conf(reading, full, depth + 1, err);
 }
 
-/* Copies the value of a key, if this is its line. */
-static void take_value(const char *line, const char *key, char *value, size_t size)
+static bool has_key(const char *line, const char *key)
 {
     size_t length = strlen(key);
 
-    if (strncasecmp(line, key, length) == 0 && line[length + strspn(line + length, " \t")] == '=')
-        copy_word(strchr(line, '=') + 1, value, size);
+    return strncasecmp(line, key, length) == 0 &&
+           line[length + strspn(line + length, " \t")] == '=';
 }
 
-/* Copies the value of a key that stands anywhere in the line, before a '#'. */
-static void take_inside(const char *line, const char *key, char *value, size_t size)
+static void take_value(const char *line, void *arg)
+{
+    const struct copy *copy = arg;
+
+    copy_word(strchr(line, '=') + 1, copy->value, copy->size);
+}
+
+void slurm_conf_inside(const char *line, const char *key, char *value, size_t size)
 {
     const char *comment = strchrnul(line, '#'), *at = line;
 
@@ -92,9 +103,10 @@ static int read_line(struct reading *reading, const char *path, const char *line
         copy_word(line + 7, name, sizeof(name));
         return include(reading, path, name, depth, err);
     }
-    take_value(line, "ClusterName", reading->cluster, sizeof(reading->cluster));
-    (reading->anywhere ? take_inside : take_value)(line, reading->key, reading->value,
-                                                   reading->size);
+    if (has_key(line, "ClusterName"))
+        copy_word(strchr(line, '=') + 1, reading->cluster, sizeof(reading->cluster));
+    if (!reading->key || has_key(line, reading->key))
+        reading->visit(line, reading->arg);
     return 0;
 }
 
@@ -115,20 +127,35 @@ static int read_conf(struct reading *reading, const char *path, int depth, struc
     return rc;
 }
 
+int slurm_conf_each(const char *path, const char *key, slurm_conf_line *visit, void *arg,
+                    struct berth_error *err)
+{
+    struct reading reading = {.key = key, .visit = visit, .arg = arg};
+
+    return read_conf(&reading, path, 0, err);
+}
+
 int slurm_conf_value(const char *path, const char *key, char *value, size_t size,
                      struct berth_error *err)
 {
-    struct reading reading = {.key = key, .value = value, .size = size};
+    struct copy copy = {key, value, size};
 
-    return read_conf(&reading, path, 0, err);
+    return slurm_conf_each(path, key, take_value, &copy, err);
+}
+
+static void take_inside(const char *line, void *arg)
+{
+    const struct copy *copy = arg;
+
+    slurm_conf_inside(line, copy->key, copy->value, copy->size);
 }
 
 int slurm_conf_anywhere(const char *path, const char *key, char *value, size_t size,
                         struct berth_error *err)
 {
-    struct reading reading = {.key = key, .value = value, .size = size, .anywhere = true};
+    struct copy copy = {key, value, size};
 
-    return read_conf(&reading, path, 0, err);
+    return slurm_conf_each(path, NULL, take_inside, &copy, err);
 }
 
 const char *slurm_conf_path(const struct conf *conf)

@@ -14,6 +14,17 @@
  * be no such file. */
 const char *slurm_conf_path(const struct conf *conf);
 
+/* Calls visit for each line, of the file and those that it includes, that begins with the key;
+ * NULL: for all lines. Blanks before it are left out. Returns 0, or -1 and err where one of the
+ * files cannot be read. */
+typedef void slurm_conf_line(const char *line, void *arg);
+int slurm_conf_each(const char *path, const char *key, slurm_conf_line *visit, void *arg,
+                    struct berth_error *err);
+
+/* Copies the value of a key that stands anywhere in the line, before a '#', into value[size], which
+ * stays as it is where it has none; a value of 0 says nothing. */
+void slurm_conf_inside(const char *line, const char *key, char *value, size_t size);
+
 /* Reads what the file, or one that it includes, says last of a key, up to a blank or '#', into
  * value[size], which stays as it is where none says anything. Returns 0, or -1 and err where one of
  * them cannot be read. */

@@ -9,6 +9,7 @@
 
 #include "packer/base/path_owner.h"
 #include "packer/conf/private_data.h"
+#include "packer/conf/slurm_cores.h"
 #include "packer/daemon/stages.h"
 #include "packer/ledger/ledger.h"
 #include "packer/machine/type.h"
@@ -109,6 +110,24 @@ static void tell_kinds(const struct topo *topo)
     }
 }
 
+/* The machine has been read core by core; what steps exchange may be threads. */
+static int open_places(struct packer *packer, struct berth_error *err)
+{
+    struct topo *topo = packer->world.topo;
+
+    if (cpus_count(&topo->cpus) > topo->cores &&
+        slurm_cores_are_split(&packer->world.conf, cpus_count(&topo->cpus))) {
+        if (topo_split(topo, err) < 0)
+            return -1;
+        log_info("jobs share cores: each of the %zu hardware threads is a place of its own",
+                 topo->cores);
+    }
+    tell_kinds(topo);
+    if (pool_init(packer->state->pool, topo->cores) < 0)
+        return berth_no_memory(err);
+    return 0;
+}
+
 /* Opens what all stages stand on; each may need what stands before it. */
 static int open_world(struct packer *packer, struct berth_error *err)
 {
@@ -124,18 +143,15 @@ static int open_world(struct packer *packer, struct berth_error *err)
         return -1;
     if (!conf->topology[0])
         topo_read_isolated(packer->world.topo, &packer->world.root);
-    tell_kinds(packer->world.topo);
     snprintf(packer->world.enforce->tree, sizeof(packer->world.enforce->tree), "%s",
              conf->cgroup_name);
-    if (pool_init(packer->state->pool, packer->world.topo->cores) < 0)
-        return berth_no_memory(err);
     machine_type(packer->world.topo, &packer->world.root, packer->world.machine_type,
                  sizeof(packer->world.machine_type));
     read_machine(packer);
     bandwidth_find(packer->world.topo, conf->topology, packer->world.machine, &packer->world.root,
                    &packer->world.bandwidth);
     log_info("memory: %s", bandwidth_text(&packer->world.bandwidth, text));
-    return 0;
+    return open_places(packer, err);
 }
 
 /* How long berthd may take for what. Tests on slow machines have it take longer. */

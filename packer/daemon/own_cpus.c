@@ -21,15 +21,17 @@ static void add_step(const struct step *step, struct cpus *taken)
 struct cpus own_cpus_choose(const struct packer *packer, const struct cpus *given)
 {
     const struct topo *topo = packer->world.topo;
-    struct cpus taken, free = *given;
+    struct cpus taken, core, free = *given;
     const struct step *step;
 
     cpus_zero(&taken);
     strangers_add_steps(packer, &taken);
     TAILQ_FOREACH(step, &packer->steps->live, link) add_step(step, &taken);
     for (size_t i = 0; i < topo->cores; i++)
-        if (cpus_intersect(&topo->core[i].cpus, &taken))
-            cpus_andnot(&free, &topo->core[i].cpus);
+        if (cpus_intersect(&topo->core[i].cpus, &taken)) {
+            topo_whole(topo, i, &core);
+            cpus_andnot(&free, &core);
+        }
     return cpus_empty(&free) ? *given : free;
 }
 

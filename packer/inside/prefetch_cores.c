@@ -46,14 +46,16 @@ static void others_of(const struct packer *packer, const struct step *step, stru
 void prefetch_own(const struct packer *packer, const struct step *step, struct cpus *own)
 {
     const struct topo *topo = packer->world.topo;
-    struct cpus its, others;
+    struct cpus its, others, core;
 
     enforce_union(&step->body, ENFORCE_PLACE, &its);
     others_of(packer, step, &others);
     cpus_zero(own);
-    for (size_t i = 0; i < topo->cores; i++)
-        if (cpus_subset(&topo->core[i].cpus, &its) && !cpus_intersect(&topo->core[i].cpus, &others))
-            cpus_add(own, cpus_next(&topo->core[i].cpus, 0));
+    for (size_t i = 0; i < topo->cores; i++) {
+        topo_whole(topo, i, &core);
+        if (cpus_subset(&core, &its) && !cpus_intersect(&core, &others))
+            cpus_add(own, cpus_next(&core, 0));
+    }
 }
 
 /* ---- values ---- */

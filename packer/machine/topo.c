@@ -110,6 +110,7 @@ static void add_thread(struct topo *topo, struct above *last, const struct above
 
         core->package = topo->packages - 1;
         core->llc = topo->llcs - 1;
+        core->whole = topo->cores - 1;
         core->cpukind = now->core_kind;
     }
     cpus_add(&topo->llc[topo->llcs - 1].cpus, cpu);
@@ -167,6 +168,42 @@ void topo_index(struct topo *topo)
             topo->kinds++;
         cpus_foreach(cpu, &core->cpus) topo->core_of[cpu] = (int16_t)(i + 1);
     }
+}
+
+int topo_split(struct topo *topo, struct berth_error *err)
+{
+    struct topo_core *thread = calloc(cpus_count(&topo->cpus) + 1, sizeof(*thread));
+    size_t n = 0;
+
+    if (!thread)
+        return berth_no_memory(err);
+    for (size_t i = 0; i < topo->cores; i++)
+        cpus_foreach(cpu, &topo->core[i].cpus)
+        {
+            thread[n] = topo->core[i];
+            cpus_zero(&thread[n].cpus);
+            cpus_add(&thread[n++].cpus, cpu);
+        }
+    free(topo->core);
+    topo->core = thread;
+    topo->cores = n;
+    topo->split = true;
+    topo_index(topo);
+    return 0;
+}
+
+bool topo_siblings(const struct topo *topo, size_t a, size_t b)
+{
+    return a != b && topo->split && topo->core[a].whole == topo->core[b].whole;
+}
+
+void topo_whole(const struct topo *topo, size_t core, struct cpus *cpus)
+{
+    *cpus = topo->core[core].cpus;
+    for (size_t i = core; i-- > 0 && topo_siblings(topo, i, core);)
+        cpus_or(cpus, &topo->core[i].cpus);
+    for (size_t i = core + 1; i < topo->cores && topo_siblings(topo, i, core); i++)
+        cpus_or(cpus, &topo->core[i].cpus);
 }
 
 /* The inner caches of the first core. */

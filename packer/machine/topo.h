@@ -18,11 +18,15 @@
 struct topo_core {
     size_t threads;      /* how many hardware threads */
     size_t package, llc; /* logical indices over the whole machine */
+    size_t whole;        /* the core of the machine that it is, or is a thread of: they ascend */
     size_t kind;         /* cores of one change places: cpukind, isolated and threads are equal */
     int cpukind;         /* a number for hwloc's kind of core; -1: not known */
     bool isolated;       /* the kernel balances no load there (isolcpus) */
     struct cpus cpus;    /* its hardware threads, as the kernel numbers them */
 };
+
+/* Where Slurm lets jobs share cores, each hardware thread is a core of its own here (topo_split):
+ * what the pool exchanges, and what a step has so many of. */
 
 struct topo_llc {
     size_t package, node; /* node: index into topo->node */
@@ -42,6 +46,7 @@ struct topo {
     char name[128]; /* "this machine", the file's base name or the synthetic string */
     size_t packages, llcs, cores, nodes;
     size_t kinds;              /* of cores */
+    bool split;                /* each core is a hardware thread */
     struct topo_llc *llc;      /* [llcs] depth first: each core's L3, else L2, else NUMA node,
                                   cut at borders of packages and memory nodes */
     struct topo_core *core;    /* [cores] depth first: package and llc ascend */
@@ -59,6 +64,16 @@ struct topo {
  * naming spec and what would be right. */
 int topo_read(struct topo **out, const char *spec, struct berth_error *err);
 void topo_free(struct topo *topo);
+
+/* Makes each hardware thread a core; `whole` tells which ones share one. 0, or -1 and err (no
+ * memory), and nothing has changed. */
+int topo_split(struct topo *topo, struct berth_error *err);
+
+/* Collects the CPUs of all that have that core's hardware core. */
+void topo_whole(const struct topo *topo, size_t core, struct cpus *cpus);
+
+/* Do the two share a hardware core? Not where they are the same one. */
+bool topo_siblings(const struct topo *topo, size_t a, size_t b);
 
 /* Fills each core's `threads`, `kind` and `core_of` from the cores' CPUs (topo_read has done it;
  * for who changes a topology). */

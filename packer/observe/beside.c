@@ -256,6 +256,36 @@ static int gather(const struct stand *own, const struct stand *other, void *arg)
     return pair_add(gathered->pair, (uint16_t)other->step->program, (uint16_t)cores);
 }
 
+/* Does another step stand on a hardware thread of one of its cores? What that costs is no matter of
+ * the cache, and would be taken for it. */
+static bool shares_core(const struct beside *beside, const struct step *step)
+{
+    const struct topo *topo = beside->packer->world.topo;
+    struct cpus own, cores = {0}, whole, its;
+    const struct step *other;
+
+    if (!topo->split)
+        return false;
+    enforce_union(&step->body, ENFORCE_PLACE, &own);
+    cpus_foreach(cpu, &own)
+    {
+        long core = topo_core_of_cpu(topo, cpu);
+
+        if (core < 0)
+            continue;
+        topo_whole(topo, (size_t)core, &whole);
+        cpus_or(&cores, &whole);
+    }
+    cpus_andnot(&cores, &own);
+    TAILQ_FOREACH(other, &beside->packer->steps->live, link)
+    {
+        enforce_union(&other->body, ENFORCE_PLACE, &its);
+        if (other != step && !step_is_shell(other) && cpus_intersect(&its, &cores))
+            return true;
+    }
+    return false;
+}
+
 int beside_pair(const struct beside *beside, size_t step, struct pair *pair)
 {
     const struct stand *own = &beside->own[beside->begin[step]];
@@ -264,7 +294,7 @@ int beside_pair(const struct beside *beside, size_t step, struct pair *pair)
     double strangers_s;
 
     if (beside->begin[step] == beside->begin[step + 1] || !own->step->counts ||
-        own->step->program == PROGRAM_NONE)
+        own->step->program == PROGRAM_NONE || shares_core(beside, own->step))
         return -1;
     window = &own->step->counts->window;
     *pair = (struct pair){.self.program = (uint16_t)own->step->program};

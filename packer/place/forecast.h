@@ -73,8 +73,23 @@ struct forecast_core {
     size_t slot;
     size_t owner;               /* cores of one owner are of one step */
     size_t cache, memory;       /* numbers: they index arrays */
+    size_t seat, whole;         /* where a core is a hardware thread: which, and of which core */
     struct contend_apart apart; /* of its task's other cores (threads.h) */
 };
+
+/* Returns how much of its core the slot's program uses (contend_use), and by what fraction of its
+ * time alone one of slot a takes longer for one of slot b on another hardware thread of its core.
+ */
+double forecast_use(const struct forecast *forecast, size_t slot);
+double forecast_sibling(const struct forecast *forecast, size_t a, size_t b);
+
+/* Fills in what n cores in use lose to each other by that (apart.siblings): those that have one
+ * `whole`, and not the same seat. */
+void forecast_siblings(const struct forecast *forecast, size_t n, struct forecast_core *core);
+
+/* Returns by what all slowdowns are multiplied: the probability that programs disturb each other.
+ */
+double forecast_effect(const struct forecast *forecast);
 
 /* Fills in the slowdowns of n cores in use on one cache (whatever its number), while other caches
  * ask others_gbps of its memory node, and its own traffic; corrected by the evidence, and so many
@@ -100,7 +115,7 @@ double forecast_clock_lost(const struct forecast *forecast, size_t slot, size_t 
 
 /* Returns by what fraction of its time alone a core of the slot takes longer while others run on
  * its other hardware thread. */
-double forecast_sibling(const struct forecast *forecast, size_t slot);
+double forecast_sibling_mean(const struct forecast *forecast, size_t slot);
 
 /* ---- of the live steps (after forecast_update) ---- */
 

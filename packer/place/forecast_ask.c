@@ -13,9 +13,9 @@ static void expect(const struct forecast *forecast, size_t n, double *slowdown)
         slowdown[i] *= forecast->effect;
 }
 
-double forecast_sibling(const struct forecast *forecast, size_t slot)
+double forecast_sibling_mean(const struct forecast *forecast, size_t slot)
 {
-    return contend_sibling(forecast->contend, slot);
+    return contend_sibling_mean(forecast->contend, slot);
 }
 
 const struct app *forecast_app(const struct forecast *forecast, size_t slot)
@@ -107,6 +107,31 @@ double forecast_pair(const struct forecast *forecast, size_t a, size_t b)
     return pairs->lost[a][b];
 }
 
+double forecast_use(const struct forecast *forecast, size_t slot)
+{
+    return contend_use(forecast->contend, slot);
+}
+
+double forecast_sibling(const struct forecast *forecast, size_t a, size_t b)
+{
+    return a == FORECAST_IDLE || b == FORECAST_IDLE ? 0 : contend_sibling(forecast->contend, a, b);
+}
+
+void forecast_siblings(const struct forecast *forecast, size_t n, struct forecast_core *core)
+{
+    for (size_t i = 0; i < n; i++) {
+        core[i].apart.siblings = 0;
+        for (size_t j = 0; j < n; j++)
+            if (core[j].whole == core[i].whole && core[j].seat != core[i].seat)
+                core[i].apart.siblings += forecast_sibling(forecast, core[i].slot, core[j].slot);
+    }
+}
+
+double forecast_effect(const struct forecast *forecast)
+{
+    return forecast->effect;
+}
+
 /* Returns a core's slowdown with the cache's memory node to itself, `alone` by the model, corrected
  * by what was measured of the program beside those that are on its cache: of what it suffers from
  * others, not from its step's own other cores. A correction is relative to the prediction that the
@@ -120,7 +145,8 @@ static double corrected(const struct forecast *forecast, double caution, size_t 
     size_t member[CONTEND_GROUP_MAX] = {measured_by(forecast, core[i].slot)};
     const struct slot *self = forecast->slot[core[i].slot];
     bool same = member[0] == core[i].slot;
-    bool is_apart = core[i].apart.lost != 0 || core[i].apart.crowd != 0 || core[i].apart.small != 0;
+    bool is_apart = core[i].apart.lost != 0 || core[i].apart.crowd != 0 ||
+                    core[i].apart.small != 0 || core[i].apart.siblings != 0;
     double error;
 
     for (size_t j = 0; j < n; j++) {
@@ -171,8 +197,9 @@ static void correct(const struct forecast *forecast, double caution, size_t n,
         return;
     for (size_t i = 0; i < n; i++) {
         const struct slot *self = forecast->slot[core[i].slot];
-        bool alike =
-            i > 0 && core[i].owner == core[i - 1].owner && core[i].slot == core[i - 1].slot;
+        bool alike = i > 0 && core[i].owner == core[i - 1].owner &&
+                     core[i].slot == core[i - 1].slot &&
+                     core[i].apart.siblings == core[i - 1].apart.siblings;
 
         if (core[i].slot == FORECAST_IDLE || self->program == FORECAST_NO_NUMBER)
             continue;

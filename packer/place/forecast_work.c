@@ -70,7 +70,9 @@ static int stand_on(const struct topo *topo, const struct cpus *cpus, size_t slo
         standing->core[standing->n++] = (struct forecast_core){.slot = slot,
                                                                .owner = owner,
                                                                .cache = topo->core[core].llc,
-                                                               .memory = topo->core[core].llc};
+                                                               .memory = topo->core[core].llc,
+                                                               .seat = (size_t)core,
+                                                               .whole = topo->core[core].whole};
         before = core;
     }
     return 0;
@@ -135,6 +137,8 @@ static int collect(const struct scene *scene, bool as_schemes, struct standing *
         }
         owner++;
     }
+    if (packer->world.topo->split)
+        forecast_siblings(packer->state->forecast, standing->n, standing->core);
     return find_memories(packer->world.topo, standing);
 }
 
@@ -403,7 +407,7 @@ void forecast_slowdowns(const struct packer *packer)
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (known && step->slot != FORECAST_IDLE)
-            step->slowdown.sibling = forecast_sibling(packer->state->forecast, step->slot);
+            step->slowdown.sibling = forecast_sibling_mean(packer->state->forecast, step->slot);
         predict(&step->slowdown, now_s, of_step(now, i, step), of_step(home, i, step),
                 step->state == STEP_OBSERVED ? of_step(as_if, i, step) : NAN);
         i++;

@@ -9,6 +9,7 @@
 #include "packer/place/forecast.h"
 #include "packer/place/opinion.h"
 #include "packer/place/place.h"
+#include "packer/place/siblings.h"
 
 /* Adds the miss rates of the scene's steps, core by core, to sums by package, memory node and
  * cache. */
@@ -80,19 +81,26 @@ static double score_of(const struct scene *scene, enum wire_policy policy)
     return policy == WIRE_POLICY_DI ? di_score(scene) : scheme_score(scene, policy);
 }
 
-double gain_of(const struct scene *now, const struct scene *next, enum wire_policy policy)
+/* Returns the gain by the score, which knows no hardware threads. */
+static double gain_by_score(const struct scene *now, const struct scene *next,
+                            enum wire_policy policy, double work, size_t cores)
 {
-    size_t cores = 0;
-    double work = forecast_work(now, &cores), before, after, lost;
+    double before = score_of(now, policy), after = score_of(next, policy), lost;
 
-    if (policy == WIRE_POLICY_CONTEND || policy == WIRE_POLICY_DIO_POWER)
-        return forecast_work(next, NULL) - work;
-    before = score_of(now, policy);
-    after = score_of(next, policy);
     if (!(before > 0) || isnan(after))
         return before == after ? 0 : NAN;
     lost = isnan(work) ? 0 : (double)cores - work;
     if (cores == 0)
         cores = now->packer->steps->nlive;
     return (before - after) / before * fmax(lost, PLACE_AT_STAKE * (double)cores);
+}
+
+double gain_of(const struct scene *now, const struct scene *next, enum wire_policy policy)
+{
+    size_t cores = 0;
+    double work = forecast_work(now, &cores);
+
+    if (policy == WIRE_POLICY_CONTEND || policy == WIRE_POLICY_DIO_POWER)
+        return forecast_work(next, NULL) - work;
+    return gain_by_score(now, next, policy, work, cores) + siblings_lost(now) - siblings_lost(next);
 }

@@ -23,5 +23,6 @@ libpacker_la_SOURCES += \
 	packer/place/search_impl.h \
 	packer/place/search_lost.c \
 	packer/place/search_parts.c \
+	packer/place/siblings.c packer/place/siblings.h \
 	packer/place/threads.c packer/place/threads.h \
 	packer/place/units.c packer/place/units.h

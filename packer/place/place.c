@@ -15,6 +15,7 @@
 #include "packer/place/near.h"
 #include "packer/place/policy.h"
 #include "packer/place/search.h"
+#include "packer/place/siblings.h"
 #include "packer/steps/stage.h"
 
 /* ---- where a step stands ---- */
@@ -252,7 +253,7 @@ static int decide_units(const struct scene *scene, const struct place_terms *ter
 
 /* Decides about the cores of one kind. */
 static int decide_kind(const struct scene *scene, const struct place_terms *terms, size_t kind,
-                       struct berth_error *err)
+                       const struct pool *before, struct berth_error *err)
 {
     struct step_edp edp = {.cluster = NAN, .spread = NAN};
     enum wire_policy by;
@@ -263,7 +264,9 @@ static int decide_kind(const struct scene *scene, const struct place_terms *term
         return berth_error_set(err, "place: out of memory");
     rc = decide_units(scene, terms, &units, &edp, &by, err);
     if (rc == 0 && units.total > 0)
-        near_settle(scene, terms, &units);           /* the policy may have made a place */
+        near_settle(scene, terms, &units); /* the policy may have made a place */
+    if (rc == 0)
+        rc = siblings_settle(scene, terms, by, &units, before, err);
     if (rc == 0 && !(terms && terms->others_stay)) { /* the decision for all has told already */
         units_rank(&units);
         tell_ranks(scene, &units, &edp, by);
@@ -275,11 +278,15 @@ static int decide_kind(const struct scene *scene, const struct place_terms *term
 int place_decide(const struct scene *scene, const struct place_terms *terms,
                  struct berth_error *err)
 {
+    struct pool before;
     int rc = 0;
 
+    if (pool_copy(&before, scene->pool) < 0)
+        return berth_no_memory(err);
     forecast_update(scene->packer);
     for (size_t kind = 0; rc == 0 && kind < scene->packer->world.topo->kinds; kind++)
-        rc = decide_kind(scene, terms, kind, err);
+        rc = decide_kind(scene, terms, kind, &before, err);
+    pool_free(&before);
     return rc;
 }
 
@@ -309,18 +316,27 @@ int place_look(const struct scene *scene, struct step *fresh, double horizon_s,
                struct berth_error *err)
 {
     const struct place_terms terms = {.fresh = fresh, .horizon_s = horizon_s, .others_stay = true};
+    struct pool before;
     int rc = 0;
 
+    if (pool_copy(&before, scene->pool) < 0)
+        return berth_no_memory(err);
     fresh->place.policy = place_policy(scene);
     for (size_t kind = 0; rc == 0 && kind < scene->packer->world.topo->kinds; kind++) {
         struct units units;
 
-        if (units_collect(scene, fresh, kind, &units) < 0)
-            return berth_error_set(err, "place: out of memory");
+        rc = units_collect(scene, fresh, kind, &units);
+        if (rc < 0) {
+            berth_no_memory(err);
+            break;
+        }
         if (units.total > 0)
             rc = stand_by_search(scene, &terms, fresh->place.policy, &units, err);
+        if (rc == 0)
+            rc = siblings_settle(scene, &terms, fresh->place.policy, &units, &before, err);
         units_free(&units);
     }
+    pool_free(&before);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 
 #include "packer/place/place.h"
 #include "packer/place/search_impl.h"
+#include "packer/place/siblings.h"
 #include "packer/place/threads.h"
 
 /* Up to so many cores in use the whole node is solved for every candidate; beyond, the caches that
@@ -86,8 +87,11 @@ static size_t list_cache(struct search *search, const size_t *cache_of, size_t c
         apart.small = search->small[cache];
         unit = part->unit;
         for (size_t i = 0; i < part->cores; i++)
-            search->core[n++] = (struct forecast_core){
-                part->slot, part->apart ? SIZE_MAX - p : unit, cache, search->domain[cache], apart};
+            search->core[n++] = (struct forecast_core){.slot = part->slot,
+                                                       .owner = part->apart ? SIZE_MAX - p : unit,
+                                                       .cache = cache,
+                                                       .memory = search->domain[cache],
+                                                       .apart = apart};
     }
     return n;
 }
@@ -108,13 +112,32 @@ static double lost_by(const struct search *search, const size_t *cache_of, size_
     return lost;
 }
 
+/* Guesses who shares a core of those on a cache: who does not move, and core[first .. n-1]. */
+static void share_cores(struct search *search, size_t cache, size_t first, size_t n)
+{
+    struct forecast_core *on[CONTEND_GROUP_MAX];
+    size_t members = 0;
+
+    if (!search_topo(search)->split)
+        return;
+    for (size_t i = 0; i < n && members < CONTEND_GROUP_MAX; i++)
+        if (search->core[i].cache == cache && (i < search->fixed || i >= first))
+            on[members++] = &search->core[i];
+    siblings_guess(search->scene->packer->state->forecast, cache, search->wholes[cache], members,
+                   on);
+}
+
 /* Lists all cores in use after the fixed ones. Returns how many there are. */
 size_t search_list(struct search *search, const size_t *cache_of)
 {
     size_t n = search->fixed;
 
-    for (size_t c = 0; c < search->caches; c++)
+    for (size_t c = 0; c < search->caches; c++) {
+        size_t first = n;
+
         n = list_cache(search, cache_of, c, n);
+        share_cores(search, c, first, n);
+    }
     return n;
 }
 
@@ -164,6 +187,7 @@ static int predict_cache(struct search *search, const size_t *cache_of, size_t c
 {
     size_t begin = search->fixed, end = list_cache(search, cache_of, cache, begin);
 
+    share_cores(search, cache, begin, end);
     *parts = end - begin;
     *fixed = 0;
     for (size_t j = 0; j < search->fixed; j++)
@@ -329,6 +353,22 @@ double search_lost(const size_t *cache_of, const size_t *touched, size_t n, void
     return lost;
 }
 
+/* What parts lose to each other on hardware threads of one core, if the threads of a cache were
+ * dealt out by lot. Caches are taken to be alike. */
+static double guess_siblings(const struct search *search, const struct part *x,
+                             const struct part *y)
+{
+    const struct forecast *forecast = search->scene->packer->state->forecast;
+    const struct topo *topo = search_topo(search);
+    double others = (double)topo->cores / (double)topo->llcs - 1;
+
+    if (!topo->split || others < 1)
+        return 0;
+    return (double)x->cores * (double)y->cores / others *
+           (forecast_sibling(forecast, x->slot, y->slot) +
+            forecast_sibling(forecast, y->slot, x->slot));
+}
+
 /* What parts lose beside each other by contend, as far as pairs tell of it; a step's own parts, and
  * where there are too many programs for a table, in two numbers each. */
 static double guess_pair(const struct search *search, const struct part *x, const struct part *y)
@@ -349,7 +389,7 @@ double search_pair(size_t a, size_t b, void *arg)
     double cores = (double)x->cores * (double)y->cores, sum;
 
     if (search->policy == WIRE_POLICY_CONTEND)
-        sum = guess_pair(search, x, y);
+        sum = guess_pair(search, x, y) + guess_siblings(search, x, y);
     else if (x->unit == y->unit && !x->apart)
         sum = 0;
     else

@@ -210,6 +210,15 @@ static void take_fixed(struct search *search)
     }
 }
 
+/* Counts the hardware cores of each cache. */
+static void take_wholes(struct search *search)
+{
+    const struct topo *topo = search_topo(search);
+
+    for (size_t i = 0; i < topo->cores; i++)
+        search->wholes[topo->core[i].llc] += i == 0 || !topo_siblings(topo, i, i - 1);
+}
+
 /* Counts the cores of each cache on which parts may stand. */
 static void take_room(struct search *search)
 {
@@ -348,6 +357,7 @@ void search_machine(struct search *search)
 {
     take_machine(search);
     take_fixed(search);
+    take_wholes(search);
     take_room(search);
 }
 

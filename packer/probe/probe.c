@@ -161,11 +161,12 @@ long probe_choose_cpu(const struct topo *topo, size_t llc, const struct cpus *he
                       const struct cpus *idle)
 {
     for (size_t i = topo->cores; i-- > 0;) {
-        const struct topo_core *core = &topo->core[i];
+        struct cpus core;
 
-        if (core->llc == llc && !cpus_empty(&core->cpus) && cpus_subset(&core->cpus, idle) &&
-            !cpus_intersect(&core->cpus, held))
-            return (long)cpus_next(&core->cpus, 0);
+        topo_whole(topo, i, &core);
+        if (topo->core[i].llc == llc && !cpus_empty(&core) && cpus_subset(&core, idle) &&
+            !cpus_intersect(&core, held))
+            return (long)cpus_next(&core, 0);
     }
     return -1;
 }

@@ -262,12 +262,14 @@ void sim_use_idle(struct sim *sim)
     with_idle = sim;
 }
 
-struct sim *sim_open(const char *topology)
+struct sim *sim_open(const char *topology, bool split)
 {
     struct sim *sim = calloc(1, sizeof(*sim));
 
     assert_non_null(sim);
     sim->f = fixture_open(topology);
+    if (split)
+        fixture_split(sim->f);
     fixture_gpu(sim->f, "0000:3b:00.0", "0", "0-3");
     fixture_gpu(sim->f, "0000:86:00.0", "1", "4-7");
     fixture_restart(sim->f);

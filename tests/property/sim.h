@@ -57,9 +57,9 @@ struct sim {
 void sim_threads_start(void);
 void sim_threads_end(void);
 
-/* A node of that topology, with nothing on it. sim_close brings everybody home first: it returns
- * what was left behind, or NULL. */
-struct sim *sim_open(const char *topology);
+/* A node of that topology, of whole cores or (split) of hardware threads, with nothing on it.
+ * sim_close brings everybody home first: it returns what was left behind, or NULL. */
+struct sim *sim_open(const char *topology, bool split);
 void sim_close(struct sim *sim);
 
 /* Steps may stand on cores that Slurm has given to nobody, and those that have to stay, stay. */

@@ -409,7 +409,8 @@ static struct sim *open_node(struct run *run)
 {
     static const double saturates[] = {0, 6, 10, 10, 10};
     const char *topology = topologies[run->episode % TOPOLOGIES];
-    struct sim *sim = sim_open(topology);
+    bool split = strstr(topology, "pu:2") && run->episode / TOPOLOGIES % 4 == 2;
+    struct sim *sim = sim_open(topology, split); /* jobs share cores */
 
     if (run->episode / TOPOLOGIES % 2)
         sim_use_idle(sim);

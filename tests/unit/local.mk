@@ -87,6 +87,7 @@ unit_programs = \
 	tests/unit/conf/test_conf \
 	tests/unit/conf/test_private_data \
 	tests/unit/conf/test_slurm_conf \
+	tests/unit/conf/test_slurm_cores \
 	tests/unit/conf/test_tariff \
 	tests/unit/conf/test_watts \
 	tests/unit/counters/test_by_node \
@@ -214,6 +215,7 @@ unit_programs = \
 	tests/unit/models/partition/test_partition \
 	tests/unit/models/partition/test_rooms \
 	tests/unit/models/placing/test_cluster \
+	tests/unit/models/placing/test_cosit \
 	tests/unit/models/placing/test_di \
 	tests/unit/models/placing/test_dio_power \
 	tests/unit/models/placing/test_improve \
@@ -254,6 +256,7 @@ unit_programs = \
 	tests/unit/place/test_power \
 	tests/unit/place/test_search \
 	tests/unit/place/test_reason \
+	tests/unit/place/test_siblings \
 	tests/unit/place/test_threads \
 	tests/unit/plugin/test_bind \
 	tests/unit/plugin/test_options \

@@ -154,6 +154,7 @@ struct fixture *fixture_open(const char *topology)
     folder_new(f->dir, sizeof(f->dir), "berth-unit");
     conf_init(&f->conf);
     f->conf.private_data = CONF_PRIVATE_OFF; /* whatever Slurm of this machine says */
+    f->conf.places = CONF_PLACES_CORES;
     f->conf.enforcement = CONF_ENFORCE_DRYRUN;
     f->conf.counters[0] = '\0'; /* of this machine: nothing */
     f->conf.energy[0] = '\0';
@@ -171,6 +172,13 @@ struct fixture *fixture_open(const char *topology)
     list(NULL, f);
     pool_marker_update_all(&f->packer);
     return f;
+}
+
+void fixture_split(struct fixture *f)
+{
+    f->conf.places = CONF_PLACES_THREADS;
+    snprintf(f->conf.slurm_conf, sizeof(f->conf.slurm_conf), "%s/none", f->dir);
+    fixture_restart(f);
 }
 
 int fixture_on_paper(void **state)

@@ -54,6 +54,9 @@ int fixture_open_swapped(void **state);
 /* The daemon dies and another one starts on the same folder (without pipeline_resume). */
 void fixture_restart(struct fixture *f);
 
+/* Does that with each hardware thread a place of its own. */
+void fixture_split(struct fixture *f);
+
 /* Opens one of four caches of two cores, whose way is paper, for a test's setup: *state. Returns
  * 0. */
 int fixture_on_paper(void **state);

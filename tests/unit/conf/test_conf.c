@@ -386,7 +386,7 @@ static void test_mdoc_names_every_key(void **state)
 #define START_KEYS                                                                                 \
     "socket = /x/s\nstate_dir = /x\nprofile_db = /x/p\nprofile_group = users\nmachine_profile = "  \
     "/x/m\n"                                                                                       \
-    "topology = pu:2\ncgroup_root = /x/cg\ncgroup_name = berth_2\nenforcement = dryrun\n"          \
+    "topology = pu:2\nplaces = threads\ncgroup_root = /x/cg\ncgroup_name = berth_2\nenforcement = dryrun\n"          \
     "counters = software\ncounters_replay = /x/c\nevent_table = /x/e\nlock_time = on\n"            \
     "reuse_sampling = on\ncontrol_key = /x/key\nthermal = on\nprobe = on\nmetrics = "              \
     "unix:/x/m.sock\nmetrics_group = "                                                             \

@@ -319,6 +319,33 @@ static void test_kinds(void **state)
         assert_kinds(&cases[i].made, cases[i].kinds);
 }
 
+/* Each hardware thread becomes a core, and knows who else is of its hardware core. */
+static void test_split(void **state)
+{
+    struct topo *topo = read_topo("package:2 l3:1 core:2 pu:2");
+    struct berth_error err;
+    struct cpus whole;
+
+    (void)state;
+    assert_false(topo_siblings(topo, 0, 1));
+    assert_int_equal(topo_split(topo, &err), 0);
+    assert_int_equal(topo->cores, 8);
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(topo_core_of_cpu(topo, i), i);
+        assert_int_equal(topo->core[i].threads, 1);
+        assert_int_equal(topo->core[i].whole, i / 2);
+        assert_int_equal(topo->core[i].llc, i / 4);
+        assert_int_equal(topo->core[i].package, i / 4);
+        for (size_t j = 0; j < 8; j++)
+            assert_int_equal(topo_siblings(topo, i, j), i != j && i / 2 == j / 2);
+        topo_whole(topo, i, &whole);
+        assert_int_equal(cpus_count(&whole), 2);
+        assert_true(cpus_has(&whole, i) && cpus_has(&whole, i ^ 1));
+    }
+    assert_int_equal(topo->kinds, 1);
+    topo_free(topo);
+}
+
 static void test_isolated(void **state)
 {
     struct topo *topo = read_topo("core:4 pu:2");
@@ -467,7 +494,7 @@ int main(void)
         cmocka_unit_test(test_tree_of_memory), cmocka_unit_test(test_tree_of_nothing),
         cmocka_unit_test(test_distances),      cmocka_unit_test(test_refused_files),
         cmocka_unit_test(test_parts),          cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_isolated),
+        cmocka_unit_test(test_split),          cmocka_unit_test(test_isolated),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
