@@ -356,16 +356,16 @@ void slurm_tree_kill(const struct slurm_tree *tree, struct wire_step_id id)
         put(tree, dir, "cgroup.procs", "");
 }
 
+/* Takes everybody out of a folder and those below it. */
 static int empty(struct enforce *enforce, const char *path, void *arg)
 {
     const struct slurm_tree *tree = arg;
-    const char *slash = strrchr(path, '/');
+    char procs[PATH_MAX];
 
-    if (strcmp(slash, "/cgroup.procs") == 0)
-        folder_put(tree->dir, path + 1, "");
-    else
-        enforce_each_dir(enforce, path, "", empty, arg);
-    return 0;
+    snprintf(procs, sizeof(procs), "%s/cgroup.procs", path + 1);
+    if (rootfs_exists(enforce->root, procs))
+        folder_put(tree->dir, procs, "");
+    return enforce_each_dir(enforce, path, "", empty, arg);
 }
 
 void slurm_tree_end(const struct slurm_tree *tree, uint32_t job)
@@ -375,6 +375,6 @@ void slurm_tree_end(const struct slurm_tree *tree, uint32_t job)
 
     slurm_tree_path(tree, (struct wire_step_id){job, WHOLE_JOB}, dir, sizeof(dir));
     snprintf(path, sizeof(path), "/cg/%s%s", tree->series->unified ? "" : "cpuset/", dir);
-    enforce_each_dir(&enforce, path, "", empty, (void *)tree);
+    empty(&enforce, path, (void *)tree);
     populate(tree, job, false);
 }
