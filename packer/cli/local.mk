@@ -49,6 +49,7 @@ libctl_la_SOURCES += \
 	packer/cli/model/shuffle.c \
 	packer/cli/model/steal.c \
 	packer/cli/model/thermal.c \
+	packer/cli/model/opticore.c \
 	packer/cli/model/throttle.c \
 	packer/cli/model/tranquil.c
 if GLPK

@@ -23,7 +23,7 @@ struct report_args {
     size_t jobs;
     struct report_word_list users, accounts, partitions, nodes, placed;
     bool state[REPORT_STATE_OTHER + 1], states; /* of -s; whether it was given */
-    bool own; /* users: the one who asks, since he has named none */
+    bool own;       /* users: the one who asks, since he has named none */
     bool variation; /* a page as benefit, which it implies */
     bool benefit, all_users, jobs_only, per_node, by_given, by_job, divide;
     bool since_given, until_given;

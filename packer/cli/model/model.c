@@ -244,6 +244,16 @@ static const struct model models[] = {
      "{\"tasks\":{\"t0\":[\"s0\"]},\"objects\":{\"s0\":\"n0\"}}; null, or no row: not touched yet",
      "{\"nodes\":[\"n0\"],\"similarity\":[[1]],\"node\":{\"t0\":\"n0\"}}; null: no node has any of "
      "it"},
+    {"opticore", ctl_model_opticore,
+     "OptiCore: in which phase a program is, window by window, by its misses and bytes per "
+     "million\n"
+     "instructions, and when it is profiled (Wang 2015, chapter 8): early in its life, then when "
+     "a\n"
+     "phase that nobody knows stays and the cost allows it.",
+     "{\"windows\":[{\"seconds\":1,\"instructions\":2e9,\"misses\",\"bytes\"}],\n"
+     " \"rules\":{\"profile_s\":0.5,\"rest_s\":30,\"cost\":0.005,\"stay_s\":10,\"first_s\":5}}",
+     "{\"profiles\",\"profiled_s\",\"phases\",\n"
+     " \"after\":[{\"at_s\",\"state\":\"watching\",\"phase\":1,\"profiled\":false}]}"},
     {"steal", ctl_model_steal,
      "Workers that steal tasks from each other, event by event (Vikranth 2018, chapters 3 and 4): "
      "from\n"
@@ -258,8 +268,10 @@ static const struct model models[] = {
      " \"latency_ns\":[[77,125],[125,77]],\"policy\":\"topology\",\"push_ns\",\"pop_ns\","
      "\"capacity\",\n"
      " \"seed\":1}",
-     "{\"seconds\",\"work_s\": of all tasks,\"steals\": journeys that brought tasks,\n"
-     " \"misses\": attempts that found none, \"remote\": steals from another domain}"},
+     "{\"seconds\",\"work_s\": of all tasks,\"steals\": tasks from other queues,\"remote\": those "
+     "from\n"
+     "another domain,\"journeys\": attempts that brought any,\"misses\": attempts that found "
+     "none}"},
     {"throttle", ctl_model_throttle,
      "Adaptive Scheduling: parallel loops of which a quarter of the threads rests while the memory "
      "is\n"

@@ -41,6 +41,9 @@ struct json_object *ctl_model_shuffle(struct json_object *input, struct berth_er
 struct json_object *ctl_model_adapt(struct json_object *input, struct berth_error *err);
 struct json_object *ctl_model_prefetch(struct json_object *input, struct berth_error *err);
 
+/* When a program that runs is profiled (model/opticore.c). */
+struct json_object *ctl_model_opticore(struct json_object *input, struct berth_error *err);
+
 /* Who leaves a core that is too hot (model/thermal.c). */
 struct json_object *ctl_model_thermal(struct json_object *input, struct berth_error *err);
 

@@ -135,4 +135,16 @@ wrong adapt "{\"cores\":4,\"programs\":[$apsi],\"history\":[{\"usr\":[1,2]}]}" '
 wrong adapt "{\"cores\":4,\"programs\":[$apsi],\"history\":[{\"programs\":[$apsi,$fma]}]}" 'history[0].programs: 1 expected, not 2'
 wrong adapt "{\"cores\":4,\"programs\":[$apsi],\"coefficients\":{\"paap\":[1]}}" 'coefficients.paap'
 
+# ---- opticore: two phases of 60 s, twice: each profiled once, the first after five windows, and known again ----
+phase() { # SECONDS MISSES
+    for _ in $(seq "$1"); do printf '{"seconds":1,"instructions":2e9,"misses":%s,"bytes":null},' "$2"; done
+}
+run "{\"rules\":{\"cost\":0.02},\"windows\":[$({ phase 60 4e7; phase 60 4e5; phase 60 4e7; phase 60 4e5; } | sed 's/,$//')]}" model opticore
+grep -q '^{"profiles":2,"profiled_s":1\.0,"phases":2,' "$dir/out" || bad 'model opticore' 'two profiles' "$(head -c 300 "$dir/out")"
+[ "$(tr '}' '\n' <"$dir/out" | grep -n '"profiled":true' | cut -d: -f1 | head -n 1)" = 5 ] || bad 'model opticore' 'the first after five windows' "$(head -c 900 "$dir/out")"
+tr '}' '\n' <"$dir/out" | sed -n '240p' | grep -q '"state":"watching","phase":2,"profiled":false' || bad 'model opticore' 'known again' "$(tail -c 300 "$dir/out")"
+wrong opticore '{}' 'windows: missing'
+wrong opticore '{"windows":[{"seconds":0}]}' 'windows[0].seconds: 0:'
+wrong opticore '{"rules":{"cost":2},"windows":[]}' 'rules.cost: 2:'
+
 exit $failed
