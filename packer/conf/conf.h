@@ -126,6 +126,7 @@ struct conf {
     char ledger_defaults[PATH_MAX]; /* "" or a MariaDB option file with its credentials */
     char ledger_queue[PATH_MAX];    /* folder of the records that wait for it */
     char ledger_group[64];          /* "" or a group that may read a ledger in a file */
+    enum conf_switch steer;         /* tell berth-steer how busy the memory is */
     enum conf_switch admin_comment; /* tell slurmdbd a job's figures */
     char comment_program[PATH_MAX]; /* "" or what to start in place of berth-comment */
     char job_program[PATH_MAX];     /* "" or what to start in place of berth-job; "off": nothing */

@@ -364,6 +364,9 @@ const struct conf_key conf_key[] = {
     {"ledger_group", START, "", TEXT, FIELD(ledger_group),
      "A group that may read a ledger in a file. Empty: only root may. Others are told of their own "
      "records by berthd."},
+    {"steer", START, "off", CHOICE(switch_words), FIELD(steer),
+     "Write into the ledger's database how busy the node's memory is, each 30 s to 300 s while "
+     "steps run, for berth-steer(8): a row a node in the table steer_node."},
     {"admin_comment", START, "off", CHOICE(switch_words), FIELD(admin_comment),
      "Write a job's figures into its AdminComment at slurmdbd when it has ended: berthd(8), "
      "ACCOUNTING. With a ledger in a file, jobs of one node only."},

@@ -11,6 +11,7 @@ libpacker_la_SOURCES += \
 	packer/daemon/open.c packer/daemon/open.h \
 	packer/daemon/own_cpus.c packer/daemon/own_cpus.h \
 	packer/daemon/pipeline.c packer/daemon/pipeline.h \
+	packer/daemon/pressure.c packer/daemon/pressure.h \
 	packer/daemon/privileges.c packer/daemon/privileges.h \
 	packer/daemon/record_pages.c packer/daemon/record_pages.h \
 	packer/daemon/records.c packer/daemon/records.h \

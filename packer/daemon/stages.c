@@ -52,6 +52,7 @@
     ROW(memory)        /* follows where they stand now */ \
     ROW(inside)        /* what their threads are given there; ends before they go home */ \
     ROW(board)         /* tells processes what the turn has found */ \
+    ROW(pressure)      /* and berth-steer, from the same windows */ \
     ROW(usage)         /* reads processes, for people: what others wait for comes first */
 /* clang-format on */
 

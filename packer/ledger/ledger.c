@@ -51,6 +51,7 @@ struct ledger {
     double due_s;     /* when what waits is brought to the database */
     bool fresh, full; /* fresh: there are lines that no turn of the thread has seen */
     bool begun;       /* what an earlier process left in the spool was looked at */
+    struct ledger_pressure pressure; /* node "": none waits */
     char why[256];
 };
 
@@ -58,6 +59,12 @@ struct ledger {
 static size_t count_waiting(const struct ledger *ledger)
 {
     return spool_lines(&ledger->spool) + ledger->queued;
+}
+
+/* Is there something to be brought to the database? The mutex is held. */
+static bool has_something(const struct ledger *ledger)
+{
+    return count_waiting(ledger) > 0 || ledger->pressure.node[0];
 }
 
 /* ---- the thread: from the spool and from memory ---- */
@@ -160,6 +167,20 @@ static int store_lines(struct ledger *ledger)
     return rc;
 }
 
+/* Brings the node's pressure to the database, if one waits. One that is not taken is forgotten: the
+ * next one says more. */
+static int deliver_pressure(struct ledger *ledger, struct ledger_store *store,
+                            struct berth_error *err)
+{
+    struct ledger_pressure pressure;
+
+    worker_lock(&ledger->worker);
+    pressure = ledger->pressure;
+    ledger->pressure.node[0] = '\0';
+    worker_unlock(&ledger->worker);
+    return pressure.node[0] ? ledger_store_pressure(store, &pressure, err) : 0;
+}
+
 /* Brings all that waits to the database; that may take a while. */
 static int deliver_all(struct ledger *ledger, bool stored, struct berth_error *err)
 {
@@ -173,6 +194,8 @@ static int deliver_all(struct ledger *ledger, bool stored, struct berth_error *e
         rc = move_lines(ledger, store, err);
     if (ledger->outbox && deliver_outbox(ledger->deliver, ledger->outbox, store, &gone, err) < 0)
         rc = -1;
+    if (rc == 0)
+        rc = deliver_pressure(ledger, store, err);
     ledger_store_close(store);
     worker_lock(&ledger->worker);
     ledger->queued -= gone;
@@ -241,7 +264,7 @@ static void turn(struct ledger *ledger, bool patient)
 static void wait_for_work(struct ledger *ledger)
 {
     while (!ledger->worker.stopping && (!ledger->fresh || ledger->unstored)) {
-        bool waits = count_waiting(ledger) > 0;
+        bool waits = has_something(ledger);
 
         if (waits && clock_s() >= ledger->due_s)
             return;
@@ -261,7 +284,7 @@ static void run(void *arg)
         wait_for_work(ledger);
         last = ledger->worker.stopping;
         turn(ledger,
-             count_waiting(ledger) > 0 && (last ? !ledger->why[0] : clock_s() >= ledger->due_s));
+             has_something(ledger) && (last ? !ledger->why[0] : clock_s() >= ledger->due_s));
     }
 }
 
@@ -421,6 +444,14 @@ int ledger_identify(struct ledger *ledger, const struct ledger_identity *identit
                     struct berth_error *err)
 {
     return add_line(ledger, ledger_identity_encode(identity), err);
+}
+
+void ledger_tell(struct ledger *ledger, const struct ledger_pressure *pressure)
+{
+    worker_lock(&ledger->worker);
+    ledger->pressure = *pressure;
+    worker_changed(&ledger->worker);
+    worker_unlock(&ledger->worker);
 }
 
 size_t ledger_waiting(struct ledger *ledger, char why[256])

@@ -97,6 +97,17 @@ int ledger_add(struct ledger *ledger, const struct ledger_record *record, struct
 int ledger_identify(struct ledger *ledger, const struct ledger_identity *identity,
                     struct berth_error *err);
 
+/* How busy a node's memory is, for berth-steer. */
+struct ledger_pressure {
+    char node[64];
+    int64_t at;      /* Unix seconds */
+    double pressure; /* the part of its bandwidth that is in use */
+};
+
+/* Has the database told of it soon, in place of what it was told before; without waiting for
+ * anything. What is not there yet when a newer one comes, or berthd ends, is forgotten. */
+void ledger_tell(struct ledger *ledger, const struct ledger_pressure *pressure);
+
 /* Returns how many records wait for the database, and why (""). */
 size_t ledger_waiting(struct ledger *ledger, char why[256]);
 

@@ -167,3 +167,28 @@ int ledger_store_identify(struct ledger_store *store, const struct ledger_identi
         return -1;
     return finish(store, identify(store, identity, err), refused, err);
 }
+
+/* ---- for berth-steer ---- */
+
+static const sql_migration steer_migration[] = {
+    {"CREATE TABLE IF NOT EXISTS steer_node (node VARCHAR(64) NOT NULL PRIMARY KEY,"
+     " \"at\" BIGINT NOT NULL, pressure DOUBLE)%s"},
+};
+
+int ledger_store_pressure(struct ledger_store *store, const struct ledger_pressure *pressure,
+                          struct berth_error *err)
+{
+    struct sql_statement *replace;
+    int rc;
+
+    if (sql_migrate(store->sql, "steer", steer_migration, 1, err) < 0 ||
+        sql_prepare(store->sql, "REPLACE INTO steer_node (node, \"at\", pressure) VALUES (?, ?, ?)",
+                    &replace, err) < 0)
+        return -1;
+    sql_bind_text(replace, 0, pressure->node);
+    sql_bind_int(replace, 1, pressure->at);
+    sql_bind_double(replace, 2, pressure->pressure);
+    rc = sql_step(replace, err);
+    sql_finish(replace);
+    return rc < 0 ? -1 : 0;
+}

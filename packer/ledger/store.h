@@ -22,4 +22,9 @@ int ledger_store_put(struct ledger_store *store, const struct ledger_record *rec
 int ledger_store_identify(struct ledger_store *store, const struct ledger_identity *identity,
                           bool *refused, struct berth_error *err);
 
+/* Has the row of the node say so, and makes the table where it is missing. Returns 0, or -1 and
+ * err. */
+int ledger_store_pressure(struct ledger_store *store, const struct ledger_pressure *pressure,
+                          struct berth_error *err);
+
 #endif

@@ -207,3 +207,27 @@ t30_an_admins_weights_stay() {
     timeout 10 scontrol update NodeName="$OTHER_NODE" Weight=1
     unsteered
 }
+
+# ---- what berthd writes ----
+
+pressure_written() {
+    sql "select count(*) from $LEDGER_DB.steer_node where node = '$CLUSTER_NODE' and pressure > 0 and at > unix_timestamp() - 60" 2>/dev/null
+}
+
+# Counters are played: 1e9 bytes a second.
+t30_berthd_writes_the_pressure_that_is_steered_by() {
+    [ -x "$BUILD/berth-steer" ] || skip "berth-steer is not built"
+    awk 'BEGIN {
+        print "step,at,cpu_ns,instructions,bytes"
+        for (at = 1; at <= 600; at++) printf "waves,%d,%.0f,%.0f,%.0f\n", at, at * 2e9, at * 1e9, at * 1e9
+    }' >"$CLUSTER/berth/waves.csv"
+    sql "drop table if exists $LEDGER_DB.steer_node, $LEDGER_DB.steer_schema"
+    daemon_stop berthd
+    berthd_conf startup=100ms first_window=200ms window=200ms counters_replay="$CLUSTER/berth/waves.csv" allow=auto,tag steer=on
+    berthd_start
+    start waves -w "$CLUSTER_NODE" --contention-aware=tag=waves
+    soon "its row" 1 pressure_written
+    same "nodes with news" "$(steer --dryrun --json | jq .news)" 1
+    stop waves
+    daemon_stop berthd
+}

@@ -118,6 +118,7 @@ unit_programs = \
 	tests/unit/daemon/test_open \
 	tests/unit/daemon/test_own_cpus \
 	tests/unit/daemon/test_pipeline \
+	tests/unit/daemon/test_pressure \
 	tests/unit/daemon/test_privileges \
 	tests/unit/daemon/test_questions \
 	tests/unit/daemon/test_records \

@@ -393,7 +393,7 @@ static void test_mdoc_names_every_key(void **state)
     "users\n"                                                                                      \
     "metrics_textfile = /x/t\nblackboard = on\nrcr_rate = 50\nrcr_saturated = 0.8\nrcr_idle = "    \
     "0.5\nrcr_hold = 5\nledger = off\nledger_defaults = /x/d\nledger_queue = /x/q\n"               \
-    "ledger_group = users\nadmin_comment = on\ntres_energy = on\ncomment_program = "               \
+    "ledger_group = users\nsteer = on\nadmin_comment = on\ntres_energy = on\ncomment_program = "               \
     "/x/b\njob_program = "                                                                         \
     "/x/j\nenergy = hwmon\n"                                                                       \
     "energy_root = /x\ndevice_root = /x\nenergy_model = idle=1W,core=2W\n"

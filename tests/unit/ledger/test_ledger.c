@@ -85,7 +85,8 @@ static int setup_server(void **state)
     if (no_server[0])
         return 0;
     strcpy(box->conf.ledger, server.url);
-    run_sql(server.url, "DROP TABLE IF EXISTS ledger_record, ledger_schema");
+    run_sql(server.url,
+            "DROP TABLE IF EXISTS ledger_record, ledger_schema, steer_node, steer_schema");
     return 0;
 }
 
@@ -714,6 +715,40 @@ static void test_put(void **state)
     }
 }
 
+/* A node has one row, which says what it was told last. */
+static void test_tell(void **state)
+{
+    static const struct ledger_pressure told[] = {
+        {"n1", 100, 0.25}, {"n2", 100, 1}, {"n1", 130, 0.5}};
+    struct ledger_box *box = box_of(state);
+    struct sql_options options = {.defaults = ""};
+    struct sql_statement *rows;
+    struct berth_error err;
+    struct sql *sql;
+
+    for (size_t i = 0; i < 3; i++) {
+        struct ledger *ledger = open_ledger(box);
+
+        ledger_tell(ledger, &told[i]);
+        ledger_close(ledger); /* waits for it */
+    }
+    if (sql_open(&sql, box->conf.ledger, &options, &err) < 0 ||
+        sql_prepare(sql, "SELECT node, \"at\", pressure FROM steer_node ORDER BY node", &rows,
+                    &err) < 0)
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < 2; i++) {
+        const struct ledger_pressure *last = &told[2 - i];
+
+        assert_int_equal(sql_step(rows, &err), 1);
+        assert_string_equal(sql_text(rows, 0), last->node);
+        assert_int_equal(sql_int(rows, 1), last->at);
+        assert_true(sql_double(rows, 2) == last->pressure);
+    }
+    assert_int_equal(sql_step(rows, &err), 0);
+    sql_finish(rows);
+    sql_close(sql);
+}
+
 static void test_no_ledger(void **state)
 {
     struct ledger_box *box = box_of(state);
@@ -1160,6 +1195,8 @@ int main(void)
         BOTH(test_asked),
         BOTH(test_paged),
         cmocka_unit_test(test_put),
+        FILE_TEST(test_tell),
+        SERVER_TEST(test_tell),
         BOTH(test_no_ledger),
         FILE_TEST(test_garbage),
         FILE_TEST(test_damaged_outbox),
