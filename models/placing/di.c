@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "models/placing/di_tree.h"
 
@@ -46,4 +47,19 @@ int di_place(const struct di_machine *machine, size_t n, const struct di_unit *u
     di_tree_free(tree);
     free(ranked);
     return rc;
+}
+
+double di_uneven(size_t caches, size_t packages, const size_t *domain, const size_t *package,
+                 double *rate)
+{
+    double *of_domain = rate + caches, *of_package = of_domain + caches, sum = 0;
+
+    memset(of_domain, 0, (caches + packages) * sizeof(*rate));
+    for (size_t c = 0; c < caches; c++) {
+        of_domain[domain[c]] += rate[c];
+        of_package[package[c]] += rate[c];
+    }
+    for (size_t i = 0; i < 2 * caches + packages; i++)
+        sum += rate[i] * rate[i];
+    return sum;
 }

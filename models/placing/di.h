@@ -51,4 +51,11 @@ struct di_unit {
  * finite) or ENOMEM. */
 int di_place(const struct di_machine *machine, size_t n, const struct di_unit *units, size_t *core);
 
+/* Returns how unevenly memory is pressed on: the sum of squares of the miss rates over caches,
+ * memory nodes and packages. rate: [2 * caches + packages], of which the first `caches` are the
+ * miss rates of the cores on each cache; the others become the sums. domain: [caches], the first
+ * cache of each one's memory node; package: [caches]. */
+double di_uneven(size_t caches, size_t packages, const size_t *domain, const size_t *package,
+                 double *rate);
+
 #endif

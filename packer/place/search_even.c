@@ -6,10 +6,9 @@
  * and one are better than two and two. DI assumes nothing, so where nothing was measured no
  * standing is taken that is less even by it than the one that there is; and of standings that the
  * model finds equal, the more even one is taken in any case. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "models/placing/di.h"
 #include "packer/observe/classify.h"
 #include "packer/place/search_impl.h"
 
@@ -30,25 +29,14 @@ double search_press(const struct packer *packer, const struct step *step)
     return rate >= packer->world.conf.devil_miss_pmi && !step_is_shell(step) ? rate : 0;
 }
 
-/* Returns the sum of squares of the miss rates of the devils' cores over caches, memory nodes and
- * packages. */
+/* Returns DI's measure of the devils' cores. */
 static double uneven(struct search *search, const size_t *cache_of)
 {
-    const struct topo *topo = search_topo(search);
-    double *cache = search->press, *domain = cache + search->caches;
-    double *package = domain + search->caches, sum = 0;
-
-    memcpy(cache, search->fixed_press, search->caches * sizeof(*cache));
-    memset(domain, 0, (search->caches + topo->packages) * sizeof(*domain));
+    memcpy(search->press, search->fixed_press, search->caches * sizeof(*search->press));
     for (size_t p = 0; p < search->n; p++)
-        cache[cache_of[p]] += search->part[p].rate * (double)search->part[p].cores;
-    for (size_t c = 0; c < search->caches; c++) {
-        domain[search->domain[c]] += cache[c];
-        package[topo->llc[c].package] += cache[c];
-    }
-    for (size_t i = 0; i < 2 * search->caches + topo->packages; i++)
-        sum += search->press[i] * search->press[i];
-    return sum;
+        search->press[cache_of[p]] += search->part[p].rate * (double)search->part[p].cores;
+    return di_uneven(search->caches, search_topo(search)->packages, search->domain, search->package,
+                     search->press);
 }
 
 void search_even_begin(struct search *search)

@@ -62,6 +62,7 @@ struct search {
     size_t *room, *domain;       /* [caches] */
     size_t *memory;              /* [caches] index of the memory node */
     size_t *wholes;              /* [caches] hardware cores, where each thread is a place */
+    size_t *package;             /* [caches] */
     double *small;               /* [caches] what it has less than the largest (topo_small) */
     bool *held;                  /* [cores] somebody stands there who does not move */
     struct cpus *nodes;          /* [caches] memory nodes */

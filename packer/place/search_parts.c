@@ -128,6 +128,7 @@ static void take_machine(struct search *search)
         topo_nodes_of(topo, &topo->llc[c].cpus, &search->nodes[c]);
         memory[c] = forecast_memory(topo, c);
         search->small[c] = topo_small(topo, c);
+        search->package[c] = topo->llc[c].package;
         search->domain[c] = c;
         for (size_t d = c; d-- > 0;)
             if (memory[d] == memory[c])

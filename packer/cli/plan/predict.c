@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/placing/di.h"
 #include "models/placing/dio_power.h"
 #include "models/placing/improve.h"
 #include "packer/base/clock.h"
@@ -149,10 +150,11 @@ struct search {
     size_t *used, *cache, *found; /* [caches] cores in use; [units] a division, and the best one */
     size_t divisions;
     double least;
-    double by_di;   /* DI's measure of its own division */
-    bool refused;   /* one was better, and less even than that */
-    double *press;  /* [2 * caches + packages] scratch */
-    size_t *domain; /* [caches] the first cache of its memory node */
+    double by_di;    /* DI's measure of its own division */
+    bool refused;    /* one was better, and less even than that */
+    double *press;   /* [2 * caches + packages] scratch */
+    size_t *domain;  /* [caches] the first cache of its memory node */
+    size_t *package; /* [caches] */
 };
 
 static int search_open(struct search *search, const struct ctl_plan *plan,
@@ -166,7 +168,7 @@ static int search_open(struct search *search, const struct ctl_plan *plan,
     search->used = calloc(plan->tree.level[TOPO_CACHE].count, sizeof(*search->used));
     search->cache = calloc(plan->units, sizeof(*search->cache));
     search->found = calloc(plan->units, sizeof(*search->found));
-    search->domain = calloc(caches, sizeof(*search->domain));
+    search->domain = calloc(2 * caches, sizeof(*search->domain));
     search->press =
         calloc(2 * caches + plan->tree.level[TOPO_PACKAGE].count, sizeof(*search->press));
     if (!search->slowdown || !search->all || !search->used || !search->cache || !search->found ||
@@ -174,9 +176,12 @@ static int search_open(struct search *search, const struct ctl_plan *plan,
         return -1;
     for (size_t i = 0; i < plan->units; i++)
         search->all[i] = i;
-    for (size_t i = 0; i < caches; i++)
+    search->package = search->domain + caches;
+    for (size_t i = 0; i < caches; i++) {
+        search->package[i] = plan->tree.parent[TOPO_MEMORY][plan->tree.parent[TOPO_CACHE][i]];
         while (plan->memory[search->domain[i]] != plan->memory[i])
             search->domain[i]++;
+    }
     return 0;
 }
 
@@ -205,34 +210,21 @@ static double broken(const struct search *search, const size_t *cache)
     return BROKEN * pairs;
 }
 
-static size_t package_of(const struct ctl_plan *plan, size_t cache)
-{
-    return plan->tree.parent[TOPO_MEMORY][plan->tree.parent[TOPO_CACHE][cache]];
-}
-
-/* Returns DI's measure of a division: the sum of squares of the miss rates of the devils' cores
- * over caches, memory nodes and packages. */
+/* Returns DI's measure of the devils' cores in a division. */
 static double uneven(const struct search *search, const size_t *at)
 {
     const struct ctl_plan *plan = search->plan;
     size_t caches = plan->tree.level[TOPO_CACHE].count;
-    size_t sums = 2 * caches + plan->tree.level[TOPO_PACKAGE].count;
-    double *cache = search->press, *domain = cache + caches, *package = domain + caches, sum = 0;
 
-    memset(cache, 0, sums * sizeof(*cache));
+    memset(search->press, 0, caches * sizeof(*search->press));
     for (size_t i = 0; i < plan->units; i++) {
         double rate = ctl_plan_rank(plan, plan->unit[i].app);
 
         if (rate >= DIO_POWER_DEVIL_MISS_PMI)
-            cache[at[i]] += rate * (double)plan->unit_cores[i];
+            search->press[at[i]] += rate * (double)plan->unit_cores[i];
     }
-    for (size_t i = 0; i < caches; i++) {
-        domain[search->domain[i]] += cache[i];
-        package[package_of(plan, i)] += cache[i];
-    }
-    for (size_t i = 0; i < sums; i++)
-        sum += cache[i] * cache[i];
-    return sum;
+    return di_uneven(caches, plan->tree.level[TOPO_PACKAGE].count, search->domain, search->package,
+                     search->press);
 }
 
 static bool is_even(const struct search *search, const size_t *cache)
@@ -273,8 +265,7 @@ static bool is_first(const struct search *search, size_t cache)
 
     for (size_t i = 0; i < cache && search->used[cache] == 0; i++)
         if (search->used[i] == 0 && plan->memory[i] == plan->memory[cache] &&
-            package_of(plan, i) == package_of(plan, cache) &&
-            plan->room[i] == plan->room[cache])
+            search->package[i] == search->package[cache] && plan->room[i] == plan->room[cache])
             return false;
     return true;
 }

@@ -348,6 +348,19 @@ static void test_empty_package(void **state)
     assert_int_equal(core[3], 0);
 }
 
+/* ---- the measure ---- */
+
+/* Two packages of two caches, a memory node each: 1 and 2 beside 3 and 0. */
+static void test_uneven(void **state)
+{
+    static const size_t domain[] = {0, 0, 2, 2}, package[] = {0, 0, 1, 1}, alone[] = {0, 1, 2, 3};
+    double rate[10] = {1, 2, 3, 0, 77, 77, 77, 77, 77, 77};
+
+    (void)state;
+    assert_true(di_uneven(4, 2, domain, package, rate) == 1 + 4 + 9 + (9 + 9) + (9 + 9));
+    assert_true(di_uneven(4, 2, alone, package, rate) == 14 + 14 + (9 + 9));
+}
+
 /* ---- refusals ---- */
 
 static void test_refusals(void **state)
@@ -384,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_units_on_any_machine),
         cmocka_unit_test(test_threads_beyond_the_cores),
         cmocka_unit_test(test_empty_package),
+        cmocka_unit_test(test_uneven),
         cmocka_unit_test(test_refusals),
     };
 
