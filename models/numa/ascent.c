@@ -12,17 +12,22 @@ struct change {
     long by; /* cores */
 };
 
+static bool is_allowed(const struct climb *c, const struct change *change)
+{
+    long to = (long)c->now[change->cell] + change->by;
+
+    return to >= (long)climb_least(c, change->cell) && to <= (long)climb_most(c, change->cell);
+}
+
 /* Tries now's allocation with these changes. */
 static bool try_changes(struct climb *c, const struct change *change, size_t n)
 {
-    memcpy(c->trial, c->now, c->cells * sizeof(*c->now));
-    for (size_t k = 0; k < n; k++) {
-        long to = (long)c->now[change[k].cell] + change[k].by;
-
-        if (to < (long)climb_least(c, change[k].cell) || to > (long)climb_most(c, change[k].cell))
+    for (size_t k = 0; k < n; k++)
+        if (!is_allowed(c, &change[k]))
             return false;
-        c->trial[change[k].cell] = (unsigned)to;
-    }
+    memcpy(c->trial, c->now, c->cells * sizeof(*c->now));
+    for (size_t k = 0; k < n; k++)
+        c->trial[change[k].cell] = (unsigned)((long)c->now[change[k].cell] + change[k].by);
     return climb_try(c);
 }
 
