@@ -91,22 +91,29 @@ static void try_most(struct climb *c)
     climb_try(c);
 }
 
+static void dive(struct dive *d)
+{
+    struct climb *c = d->climb;
+
+    d->most = d->least + c->cells;
+    for (size_t cell = 0; cell < c->cells; cell++)
+        limit(d, cell, climb_least(c, cell), climb_most(c, cell));
+    dive_on(d, c->programs > 1 ? TURNS_MANY : TURNS_ONE);
+}
+
 int climb_start(struct climb *c)
 {
     double size = 2 * (double)c->cells + (double)c->flows->flows;
     struct dive d = {.climb = c, .left = (double)c->cells + WORK / (size * size)};
 
+    try_most(c);
     d.relax = relax_new(c->ascent, c->flows);
     d.least = calloc(2 * c->cells, sizeof(*d.least));
     d.cores = calloc(c->cells, sizeof(*d.cores));
-    c->failed = !d.relax || !d.least || !d.cores;
-    try_most(c);
-    if (!c->failed) {
-        d.most = d.least + c->cells;
-        for (size_t cell = 0; cell < c->cells; cell++)
-            limit(&d, cell, climb_least(c, cell), climb_most(c, cell));
-        dive_on(&d, c->programs > 1 ? TURNS_MANY : TURNS_ONE);
-    }
+    if (d.relax && d.least && d.cores)
+        dive(&d);
+    else
+        c->failed = true;
     relax_free(d.relax);
     free(d.least);
     free(d.cores);
