@@ -99,7 +99,8 @@ static void say_neighbours(FILE *out, struct json_object *neighbours)
     for (size_t i = 0; i < n; i++) {
         fputs(i ? ", " : " ", out);
         ctl_say(out, json_object_array_get_idx(neighbours, i),
-                "[{id}|another user's step] ({class}[, {miss_pmi} misses], cache {llc})");
+                "[{id}|another user's step] ({class}[, {miss_pmi} misses], cache {llc}"
+                "[; it shares the core of CPU {shared}])");
     }
 }
 

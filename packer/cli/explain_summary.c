@@ -208,20 +208,31 @@ static void say_devils(FILE *out, struct json_object *neighbours, size_t devils)
     fputs(shown < devils && shown ? ", ..)" : shown ? ")" : "", out);
 }
 
+bool explain_shares_core(struct json_object *neighbour)
+{
+    const char *shared = ctl_text(neighbour, "shared");
+
+    return shared[0] && strcmp(shared, "-") != 0; /* an older berthd says nothing of it */
+}
+
 /* Says who else is on its caches. */
 static void say_beside(FILE *out, struct json_object *place)
 {
     struct json_object *neighbours = ctl_object(place, "neighbours");
-    size_t n = ctl_length(neighbours), devils = 0;
+    size_t n = ctl_length(neighbours), devils = 0, share = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         devils += is(json_object_array_get_idx(neighbours, i), "class", "devil");
+        share += explain_shares_core(json_object_array_get_idx(neighbours, i));
+    }
     if (n == 0)
         fputs("; nobody else is on its caches", out);
     else
         fprintf(out, "; %zu step%s its caches", n, n == 1 ? " shares" : "s share");
     if (devils)
         say_devils(out, neighbours, devils);
+    if (share)
+        fprintf(out, ", %zu share%s a core with it", share, share == 1 ? "s" : "");
 }
 
 void explain_why(FILE *out, struct json_object *step)

@@ -5,6 +5,7 @@
 #define BERTH_CLI_EXPLAIN_SUMMARY_H
 
 #include <json-c/json.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /* What berth did with a step. */
@@ -24,6 +25,9 @@ enum explain_deed explain_deed(struct json_object *step);
 /* Returns why berth left it where it was, or only watches it, without the words for that; NULL: it
  * is placed, or nobody says. It is borrowed. */
 const char *explain_reason(struct json_object *step);
+
+/* Does the neighbour of an answer's step stand on one of its cores? */
+bool explain_shares_core(struct json_object *neighbour);
 
 /* Each writes one line about a step of an answer to `explain`, without its newline. */
 void explain_what(FILE *out, struct json_object *step);

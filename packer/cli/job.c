@@ -173,6 +173,8 @@ static void say_beside(FILE *out, const struct page *page)
         fprintf(out, "%.0f step%s its caches, %.0f of which press%s on it", sum->neighbours,
                 sum->neighbours == 1 ? " shares" : "s share", sum->devils,
                 sum->devils == 1 ? "es" : "");
+    if (sum->siblings > 0)
+        fprintf(out, ", %.0f share%s a core with it", sum->siblings, sum->siblings == 1 ? "s" : "");
 }
 
 static void say_deed(FILE *out, const struct page *page)
@@ -305,6 +307,7 @@ static struct json_object *page_json(const struct page *page)
     json_add(object, "slowdown", slowdown);
     json_add(object, "loss", loss_json(&sum->loss));
     json_add_number(object, "neighbours", sum->neighbours);
+    json_add_number(object, "siblings", isnan(sum->neighbours) ? NAN : sum->siblings);
     for (size_t i = 0; i < JOB_FACTS; i++)
         json_add_number(object, job_fact_of[i].key, sum->fact[i]);
     json_add_text(object, "hint", said(page->hint));

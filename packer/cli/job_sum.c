@@ -53,8 +53,10 @@ static void add_neighbours(struct job_sum *sum, struct json_object *place)
 
     sum->neighbours = known_or(sum->neighbours, 0) + (double)ctl_length(list);
     sum->devils = known_or(sum->devils, 0);
-    for (size_t i = 0; i < ctl_length(list); i++)
+    for (size_t i = 0; i < ctl_length(list); i++) {
         sum->devils += is(json_object_array_get_idx(list, i), "class", "devil");
+        sum->siblings += explain_shares_core(json_object_array_get_idx(list, i));
+    }
 }
 
 /* Is it a step that srun has started, and no batch script? */

@@ -40,6 +40,7 @@ struct job_sum {
     const char
         *idle_energy; /* the rule by which idle energy is billed; borrowed; "" several, none */
     double predicted, home, measured; /* slowdowns, fractions: means over the CPU time given */
+    double siblings;                  /* of the neighbours, who shares a core with them */
     double neighbours, devils;        /* on the caches of its running steps now; NAN: none runs */
     size_t placed, observed, left;    /* steps by what berth did */
     double fact[JOB_FACTS];           /* summed up over the steps that know it */

@@ -291,6 +291,14 @@ static double sum_caches(struct json_object *caches, const char *key)
     return sum;
 }
 
+/* What steps exchange on the node; an older berthd knows cores only. */
+static const char *places_of(struct json_object *node)
+{
+    const char *places = json_text(json_object_object_get(node, "places"));
+
+    return places && strcmp(places, "threads") == 0 ? "hardware thread" : "core";
+}
+
 /* Puts how many of the cores the pool has, and how many of them are in use. */
 static void put_cores(struct screen *screen, struct json_object *node)
 {
@@ -304,8 +312,8 @@ static void put_cores(struct screen *screen, struct json_object *node)
     if (isnan(pool) || isnan(used))
         return;
     snprintf(line, sizeof(line),
-             "cores: %.0f of %.0f in the pool (%s), %.0f in use (%s); CPUs of the pool: %s%s%s",
-             pool, cores, screen_percent(pool / cores, part[0]), used,
+             "%ss: %.0f of %.0f in the pool (%s), %.0f in use (%s); CPUs of the pool: %s%s%s",
+             places_of(node), pool, cores, screen_percent(pool / cores, part[0]), used,
              screen_percent(used / cores, part[1]), cpus[0] ? cpus : "none",
              idle && idle[0] ? ", idle by size: " : "", idle ? idle : "");
     screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
@@ -322,8 +330,8 @@ static void put_node(struct screen *screen, struct json_object *node)
     if (!isnan(steps))
         snprintf(line, sizeof(line), "%.0f step%s;", steps, plural(steps));
     snprintf(line + strlen(line), sizeof(line) - strlen(line),
-             " %.0f core%s, %.0f cache%s, %.0f package%s", cores, plural(cores), caches,
-             plural(caches), packages, plural(packages));
+             " %.0f %s%s, %.0f cache%s, %.0f package%s", cores, places_of(node), plural(cores),
+             caches, plural(caches), packages, plural(packages));
     screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
     put_cores(screen, node);
     snprintf(line, sizeof(line),

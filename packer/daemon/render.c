@@ -144,6 +144,7 @@ struct json_object *render_node(const struct packer *packer)
     json_add_u64(node, "packages", packer->world.topo->packages);
     json_add_u64(node, "llcs", packer->world.topo->llcs);
     json_add_u64(node, "cores", packer->world.topo->cores);
+    json_add_text(node, "places", packer->world.topo->split ? "threads" : "cores");
     json_add_cpus(node, "pool", &pool);
     json_add_cpus(node, "idle", &idle);
     json_add_bool(node, "released", packer->steps->released);
@@ -368,6 +369,7 @@ static struct json_object *render_neighbours(const struct packer *packer, const 
         const struct cpus *llc = &packer->world.topo->llc[i].cpus;
         bool theirs = viewer != 0 && viewer != other->request.uid;
         struct json_object *object;
+        struct cpus shared;
 
         if ((theirs && hides(packer, viewer)) || !cpus_intersect(llc, &step->place.cpus) ||
             !cpus_intersect(llc, stands(other)) || render_waits(packer, other))
@@ -383,6 +385,9 @@ static struct json_object *render_neighbours(const struct packer *packer, const 
         json_add_text(object, "class", step_class_name[other->class.id]);
         json_add_measure(object, "miss_pmi", theirs ? -1 : other->profile.miss_pmi);
         json_add_u64(object, "llc", i);
+        topo_shared(packer->world.topo, stands(step), stands(other), &shared);
+        cpus_and(&shared, llc);
+        json_add_cpus(object, "shared", &shared);
         json_append(list, object);
     }
     return list;

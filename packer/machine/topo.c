@@ -206,6 +206,22 @@ void topo_whole(const struct topo *topo, size_t core, struct cpus *cpus)
         cpus_or(cpus, &topo->core[i].cpus);
 }
 
+void topo_shared(const struct topo *topo, const struct cpus *cpus, const struct cpus *others,
+                 struct cpus *shared)
+{
+    struct cpus core;
+
+    cpus_zero(shared);
+    for (size_t i = 0; topo->split && i < topo->cores; i++) {
+        if (!cpus_intersect(&topo->core[i].cpus, cpus))
+            continue;
+        topo_whole(topo, i, &core);
+        cpus_andnot(&core, &topo->core[i].cpus);
+        if (cpus_intersect(&core, others))
+            cpus_or(shared, &topo->core[i].cpus);
+    }
+}
+
 /* The inner caches of the first core. */
 static void read_inner_caches(struct topo *topo, hwloc_topology_t hwloc)
 {

@@ -72,6 +72,11 @@ int topo_split(struct topo *topo, struct berth_error *err);
 /* Collects the CPUs of all that have that core's hardware core. */
 void topo_whole(const struct topo *topo, size_t core, struct cpus *cpus);
 
+/* Collects which of these CPUs are of a hardware core of which one of the others is a thread, too.
+ * None where cores are whole. */
+void topo_shared(const struct topo *topo, const struct cpus *cpus, const struct cpus *others,
+                 struct cpus *shared);
+
 /* Do the two share a hardware core? Not where they are the same one. */
 bool topo_siblings(const struct topo *topo, size_t a, size_t b);
 

@@ -261,26 +261,17 @@ static int gather(const struct stand *own, const struct stand *other, void *arg)
 static bool shares_core(const struct beside *beside, const struct step *step)
 {
     const struct topo *topo = beside->packer->world.topo;
-    struct cpus own, cores = {0}, whole, its;
+    struct cpus own, its, shared;
     const struct step *other;
 
     if (!topo->split)
         return false;
     enforce_union(&step->body, ENFORCE_PLACE, &own);
-    cpus_foreach(cpu, &own)
-    {
-        long core = topo_core_of_cpu(topo, cpu);
-
-        if (core < 0)
-            continue;
-        topo_whole(topo, (size_t)core, &whole);
-        cpus_or(&cores, &whole);
-    }
-    cpus_andnot(&cores, &own);
     TAILQ_FOREACH(other, &beside->packer->steps->live, link)
     {
         enforce_union(&other->body, ENFORCE_PLACE, &its);
-        if (other != step && !step_is_shell(other) && cpus_intersect(&its, &cores))
+        topo_shared(topo, &own, &its, &shared);
+        if (other != step && !step_is_shell(other) && !cpus_empty(&shared))
             return true;
     }
     return false;

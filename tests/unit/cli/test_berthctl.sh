@@ -140,6 +140,12 @@ out_has '^cores: 4 of 4 in the pool (100 %), 2 in use (50 %); CPUs of the pool: 
 out_has '^berth 0.1.0 up 1:02:05: contend by cgroup1; 12 registrations, 3 moves, 0 failures$'
 out_has '^steps known by: stack distances 1, miss rate 1$'
 out_lacks 'left where Slurm put them'
+{ echo "$node" | sed 's/"cores":4,/"cores":4,"places":"threads",/'; echo "$last"; } >"$dir/answer"
+ctl 0 status ''
+out_has '^node n1: 2 steps; 4 hardware threads, 2 caches, 1 package$'
+out_has '^hardware threads: 4 of 4 in the pool (100 %), 2 in use (50 %);'
+{ echo "$node"; step 4711.0 12.5 solver; step 4712.batch null sh; echo "$last"; } >"$dir/answer"
+ctl 0 status ''
 # a batch script whose job has steps only waits: it is in the table, and nobody's neighbour
 out_has '4711.0 solver  *2 cores'
 out_lacks '| 4712.batch'
@@ -339,7 +345,7 @@ ctl 1 release '--socket /nowhere'
 err_has 'no answer at /nowhere'
 
 # ---- explain ----
-explained='{"version":1,"ok":true,"more":true,"step":{"id":"4711.0","state":"ended","started_at":1700000000,"ended_at":1700000060,"exit_status":EXIT,"request":{"job":4711,"step":0,"array_job":0,"array_task":0,"uid":1000,"options":"auto,policy=pain","exe":"/usr/bin/solver","hash":"00","tasks":9,"cpus_per_task":1,"job_cores":"0-3","step_cores":"0-1","bound_by_hand":false},"profile":{"key":"exe:/usr/bin/solver#00","known":KNOWN},"class":{"name":"devil","reason":"5400 misses"},"size":SIZE,"place":{"policy":"di","policy_asked":"pain","rank":1,"of":3,"home":"0","cpus":"2","llc":[1],"mems":"0","reason":"the emptiest","neighbours":[{"id":"4712.0","class":"turtle","miss_pmi":12,"llc":1},{"id":"4713.0","class":"unprofiled","miss_pmi":null,"llc":1}]},"enforce":{"way":"cgroup1","verified":true,"moves":1,"reason":"","tasks":[TASKS]},"observe":{"elapsed_s":60,"user_s":58.25,"system_s":null,"maxrss_kib":2048,"cores_used":0.97,"miss_pmi":null,"unread":[{"what":"rss_node","hung":true},{"what":"ranks","hung":false}]},"bill":{"energy_j":null,"edp":null,"source":null}}}'
+explained='{"version":1,"ok":true,"more":true,"step":{"id":"4711.0","state":"ended","started_at":1700000000,"ended_at":1700000060,"exit_status":EXIT,"request":{"job":4711,"step":0,"array_job":0,"array_task":0,"uid":1000,"options":"auto,policy=pain","exe":"/usr/bin/solver","hash":"00","tasks":9,"cpus_per_task":1,"job_cores":"0-3","step_cores":"0-1","bound_by_hand":false},"profile":{"key":"exe:/usr/bin/solver#00","known":KNOWN},"class":{"name":"devil","reason":"5400 misses"},"size":SIZE,"place":{"policy":"di","policy_asked":"pain","rank":1,"of":3,"home":"0","cpus":"2","llc":[1],"mems":"0","reason":"the emptiest","neighbours":[{"id":"4712.0","class":"turtle","miss_pmi":12,"llc":1,"shared":"2"},{"id":"4713.0","class":"unprofiled","miss_pmi":null,"llc":1,"shared":""}]},"enforce":{"way":"cgroup1","verified":true,"moves":1,"reason":"","tasks":[TASKS]},"observe":{"elapsed_s":60,"user_s":58.25,"system_s":null,"maxrss_kib":2048,"cores_used":0.97,"miss_pmi":null,"unread":[{"what":"rss_node","hung":true},{"what":"ranks","hung":false}]},"bill":{"energy_j":null,"edp":null,"source":null}}}'
 task='{"id":1,"pid":77,"home":"0","cpus":"2"}'
 tasks=$task,$task,$task,$task,$task,$task,$task,$task,$task
 {
@@ -352,7 +358,7 @@ asked '{"version":1,"op":"explain","job":4711,"step":0}'
 tr -s ' \n' '  ' <"$dir/out" >"$dir/flat" && mv "$dir/flat" "$dir/out"
 out_has '4711.0 ended, started 2023-11-1.* ended .*, exit status 1 request user [a-z0-9]* asked for --contention-aware=auto,policy=pain: 9 tasks of 1 CPU; Slurm gave the step cores 0-1 of the job.s 0-3; the program is /usr/bin/solver profile'
 out_has 'profile 5400 cache misses per million instructions, from valgrind, measured 2023-.* over the program.s beginning only; key exe:/usr/bin/solver#00 class devil: 5400 misses size 1 core of the 2 that Slurm gave: as asked place'
-out_has 'place CPUs 0 -> 2, cache 1, memory node 0, by di (pain was asked for): the emptiest; beside it there: 4712.0 (turtle, 12 misses, cache 1), 4713.0 (unprofiled, cache 1) enforce'
+out_has 'place CPUs 0 -> 2, cache 1, memory node 0, by di (pain was asked for): the emptiest; beside it there: 4712.0 (turtle, 12 misses, cache 1; it shares the core of CPU 2), 4713.0 (unprofiled, cache 1) enforce'
 out_has 'enforce by cgroup1, read back as wanted, moved 1 time; task 1 (pid 77) 0 -> 2;.*; and 1 more tasks (--json has all) observe'
 out_has 'observe elapsed 1:00; CPU time user 58.25 s; system not known; largest process 2.0 MiB; cores in use 0.97 on average; cache misses not known; its memory by node not known: a process of it lets nobody look; its ranks not known: too many threads hang that look at its user.s processes bill not metered'
 # without -v three lines: what, why, gain
@@ -368,9 +374,9 @@ plain() {
     printf '{"id":"4711.0","state":"%s","request":{"uid":0,"exe":"/usr/bin/solver"},"class":{"name":"devil"},"profile":{"miss_pmi":5400},"size":{"cores":2,"given":2},"enforce":{"way":"cgroup2","reason":"%s"},"slowdown":{%s},"place":{%s},"bill":{}%s}' \
         "$1" "$2" "$3" "$4" "${5:-}"
 }
-contend='"policy":"contend","rank":1,"of":3,"home":"0-1","cpus":"4-5","reason":"","neighbours":[{"class":"devil","program":"sweep"},{"class":"turtle"}]'
+contend='"policy":"contend","rank":1,"of":3,"home":"0-1","cpus":"4-5","reason":"","neighbours":[{"class":"devil","program":"sweep","shared":"4"},{"class":"turtle","shared":""}]'
 because='why it presses on the cache (5400 misses per million instructions); of all places this one costs the node'"'"'s steps least speed'
-both='; 2 steps share its caches, 1 of which presses on it (sweep)'
+both='; 2 steps share its caches, 1 of which presses on it (sweep), 1 shares a core with it'
 lines placed "$(plain placed '' '"predicted":0.05,"home":0.26,"measured":0.04' "$contend")" \
     "4711.0 solver of root: berth put it on CPUs 4-5; Slurm had given 0-1 $because$both gain 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %, measured 4.0 %)"
 lines observed "$(plain observed '' '"predicted":0.26' "$contend,\"predicted_slowdown\":0.05")" \

@@ -189,13 +189,13 @@ static void test_explanation(void **state)
     assert_field(object, "place.max_slowdown", "null");
     assert_field(object, "place.neighbours",
                  "[{\"id\":\"2.3\",\"program\":\"prog\",\"class\":\"unprofiled\",\"miss_pmi\":null,"
-                 "\"llc\":0}]");
+                 "\"llc\":0,\"shared\":\"\"}]");
     json_object_put(object);
     object =
         render_explanation(&f->packer, step, 65534); /* somebody else's neighbours have no name */
     assert_field(object, "place.neighbours",
                  "[{\"id\":null,\"program\":\"prog\",\"class\":\"unprofiled\",\"miss_pmi\":null,"
-                 "\"llc\":0}]");
+                 "\"llc\":0,\"shared\":\"\"}]");
     assert_field(object, "enforce.way", "\"dryrun\"");
     assert_field(object, "enforce.tasks.0.id", "0");
     assert_field(object, "enforce.tasks.0.cpus", "\"0\"");
@@ -222,14 +222,38 @@ static void test_batch_script(void **state)
     object = render_explanation(&f->packer, step, 0);
     assert_field(object, "place.neighbours",
                  "[{\"id\":\"2.batch\",\"program\":\"prog\",\"class\":\"unprofiled\",\"miss_pmi\":"
-                 "null,\"llc\":0}]");
+                 "null,\"llc\":0,\"shared\":\"\"}]");
     json_object_put(object);
     fixture_start(f, fixture_request(2, 0, "1", "1", 1, NULL));
     object = render_explanation(&f->packer, step, 0);
     assert_field(object, "place.neighbours",
                  "[{\"id\":\"2.0\",\"program\":\"prog\",\"class\":\"unprofiled\",\"miss_pmi\":null,"
-                 "\"llc\":0}]");
+                 "\"llc\":0,\"shared\":\"\"}]");
     json_object_put(object);
+}
+
+/* Who shares a core is told, and on which CPUs, where each hardware thread is a place. */
+static void test_siblings(void **state)
+{
+    struct fixture *f = fixture_open(TWO_BY_TWO_SMT);
+    struct json_object *object;
+    struct step *step;
+
+    (void)state;
+    fixture_split(f);
+    step = fixture_start(f, fixture_request(1, 0, "0,3", "0,3", 1, NULL));
+    fixture_start(f, fixture_request(2, 0, "1", "1", 1, NULL));
+    fixture_start(f, fixture_request(3, 0, "4", "4", 1, NULL));
+    object = render_explanation(&f->packer, step, 0);
+    assert_field(object, "place.neighbours",
+                 "[{\"id\":\"2.0\",\"program\":\"prog\",\"class\":\"unprofiled\",\"miss_pmi\":null,"
+                 "\"llc\":0,\"shared\":\"0\"}]");
+    json_object_put(object);
+    object = render_node(&f->packer);
+    assert_field(object, "places", "\"threads\"");
+    assert_field(object, "cores", "16");
+    json_object_put(object);
+    fixture_close(f);
 }
 
 /* What pages draw: each cache, its cores, those of the pool, those with a step. */
@@ -457,6 +481,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test(test_node),
         cmocka_unit_test_setup_teardown(test_pool_has_all_threads, open_smt, fixture_teardown),
+        cmocka_unit_test(test_siblings),
         test(test_step),
         test(test_unknown_is_null),
         test(test_explanation),
