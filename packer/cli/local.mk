@@ -26,6 +26,7 @@ libctl_la_SOURCES += \
 	packer/cli/plan/print.c \
 	packer/cli/plan/read.c \
 	packer/cli/plan/samples.c \
+	packer/cli/plan/siblings.c packer/cli/plan/siblings.h \
 	packer/cli/plan/stored.c packer/cli/plan/stored.h
 # model
 libctl_la_SOURCES += \

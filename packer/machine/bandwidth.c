@@ -43,7 +43,7 @@ static size_t nodes_with_cpus(const struct topo *topo)
 
 static void by_cores(const struct topo *topo, struct bandwidth *bandwidth)
 {
-    double cores = (double)topo->cores / (double)bandwidth->nodes;
+    double cores = (double)topo_wholes(topo) / (double)bandwidth->nodes;
 
     bandwidth->gbps = fmax(ROOF_CHANNEL_GBPS, CORE_GBPS * cores);
     bandwidth->source = BANDWIDTH_CORES;

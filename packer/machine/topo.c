@@ -192,6 +192,11 @@ int topo_split(struct topo *topo, struct berth_error *err)
     return 0;
 }
 
+size_t topo_wholes(const struct topo *topo)
+{
+    return topo->split ? topo->core[topo->cores - 1].whole + 1 : topo->cores;
+}
+
 bool topo_siblings(const struct topo *topo, size_t a, size_t b)
 {
     return a != b && topo->split && topo->core[a].whole == topo->core[b].whole;

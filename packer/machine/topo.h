@@ -69,6 +69,9 @@ void topo_free(struct topo *topo);
  * memory), and nothing has changed. */
 int topo_split(struct topo *topo, struct berth_error *err);
 
+/* Returns how many cores the machine has, whatever is taken for one. */
+size_t topo_wholes(const struct topo *topo);
+
 /* Collects the CPUs of all that have that core's hardware core. */
 void topo_whole(const struct topo *topo, size_t core, struct cpus *cpus);
 

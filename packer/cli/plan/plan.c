@@ -11,6 +11,7 @@
 #include "packer/cli/common/input.h"
 #include "packer/cli/common/options.h"
 #include "packer/cli/plan/plan.h"
+#include "packer/cli/plan/siblings.h"
 
 static const struct ctl_option option_rows[] = {
     {"topology", 0, "T",
@@ -24,6 +25,9 @@ static const struct ctl_option option_rows[] = {
      "--matrix. di: Distributed Intensity. dio-power: as few caches as keep devils apart. "
      "missrate, pain, sdc, animal: least score of all pairs (Blagodurov 2010)",
      CTL_TEXT(struct ctl_plan, policy)},
+    {"threads", 0, NULL,
+     "each hardware thread is a place, as to berthd where Slurm lets jobs share cores",
+     CTL_FLAG(struct ctl_plan, threads)},
     {"printed", 0, NULL,
      "dio-power fills caches in the order of the paper's Algorithm 4 to the letter, as berthd does "
      "with dio_power_order = printed of berth.conf",
@@ -136,6 +140,8 @@ int ctl_plan(int argc, char **argv)
         ctl_input_tell_unread(ctl_input_name(plan.input), workload, rc == 0);
     if (rc == 0 && ctl_plan_place(&plan, &err) < 0)
         rc = ctl_fail("plan", "%s", err.text);
+    if (rc == 0)
+        ctl_plan_note_siblings(&plan);
     if (rc == 0)
         rc = plan.svg    ? ctl_plan_write_svg(&plan)
              : plan.json ? ctl_plan_print_json(&plan)

@@ -34,6 +34,7 @@ struct ctl_plan {
         *input;         /* as asked; NULL: not given */
     const char *svg;    /* where a picture goes; NULL: none is made */
     double limit_s;     /* < 0: not given */
+    bool threads;       /* each hardware thread is a place */
     bool json, printed; /* printed: dio-power's order, Algorithm 4 to the letter */
     struct ctl_apps apps;
     struct ctl_matrix measured; /* .file NULL: none */

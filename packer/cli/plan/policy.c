@@ -20,6 +20,7 @@
 #include "packer/base/clock.h"
 #include "packer/cli/plan/plan.h"
 #include "packer/cli/plan/predict.h"
+#include "packer/cli/plan/siblings.h"
 
 #define PATIENCE 60 /* disturbances in vain: apps are many, and costs take microseconds */
 
@@ -503,6 +504,7 @@ int ctl_plan_place(struct ctl_plan *plan, struct berth_error *err)
     if (policy->has && policy->has(plan, &why) < 0)
         return berth_error_set(err, "policy %s: %.400s", policy->name, why.text);
     if (place(plan, policy, &limit, plan->core, &found) < 0 ||
+        ctl_plan_seat(plan, plan->core) < 0 ||
         judge(plan, plan->core, plan->slowdown, &verdict) < 0)
         return berth_error_set(err, "policy %s: %s", policy->name, strerror(errno));
     plan->lost = verdict.lost;

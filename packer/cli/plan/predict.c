@@ -16,6 +16,7 @@
 #include "models/placing/improve.h"
 #include "packer/base/clock.h"
 #include "packer/cli/plan/observed.h"
+#include "packer/cli/plan/siblings.h"
 
 #define DIVISIONS_MAX 2000 /* that are all looked at */
 #define EXCHANGE_MAX 2000  /* units: what each two lose is kept */
@@ -63,6 +64,7 @@ void ctl_plan_beside(const struct ctl_plan *plan, size_t n, const size_t *member
     }
     contend_cache(plan->contend, 0, n, member, apart, slowdown, NULL);
     correct_group(plan, n, member, slowdown);
+    ctl_plan_share_cores(plan, n, member, slowdown);
 }
 
 double ctl_plan_broken(const struct ctl_plan *plan, size_t n, const size_t *member)
@@ -86,10 +88,10 @@ double ctl_plan_lost(const struct ctl_plan *plan, size_t n, const size_t *member
     return lost;
 }
 
-/* Corrects the slowdowns of those who stand on one cache beside each other. */
+/* Corrects the slowdowns of those who stand on one cache beside each other, and on one core. */
 static void correct(const struct ctl_plan *plan, const size_t *cache, size_t at, double *slowdown)
 {
-    size_t member[CONTEND_GROUP_MAX], n = 0;
+    size_t member[CONTEND_GROUP_MAX] = {0}, n = 0;
     double each[CONTEND_GROUP_MAX], error[CONTEND_GROUP_MAX];
 
     for (size_t i = 0; i < plan->units && n < CONTEND_GROUP_MAX; i++)
@@ -97,8 +99,9 @@ static void correct(const struct ctl_plan *plan, const size_t *cache, size_t at,
             each[n] = slowdown[i];
             member[n++] = i;
         }
-    if (n > 1)
+    if (n > 1 && plan->evidence)
         ctl_observed_correct(plan->evidence, plan->contend, plan->unit_app, n, member, each, error);
+    ctl_plan_share_cores(plan, n, member, each);
     for (size_t i = 0; i < n; i++)
         slowdown[member[i]] = each[i];
 }
@@ -125,7 +128,9 @@ int ctl_plan_predict(const struct ctl_plan *plan, const size_t *cache, double *s
                                           apart_of(plan, i, cores_there(plan, cache, i))};
     if (stand)
         rc = contend_node(plan->contend, plan->units, stand, slowdown);
-    for (size_t i = 0; rc >= 0 && plan->evidence && i < plan->tree.level[TOPO_CACHE].count; i++)
+    for (size_t i = 0;
+         rc >= 0 && (plan->evidence || plan->topo->split) && i < plan->tree.level[TOPO_CACHE].count;
+         i++)
         correct(plan, cache, i, slowdown);
     free(stand);
     return rc < 0 ? -1 : 0;

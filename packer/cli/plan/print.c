@@ -290,8 +290,9 @@ int ctl_plan_print_table(const struct ctl_plan *plan)
 
         print_app(plan, i, &place);
     }
-    printf("\n%s: %zu of %zu cores, placed by %s%s\n", plan->topo->name, plan->cores,
-           plan->topo->cores, plan->policy, proof(plan));
+    printf("\n%s: %zu of %zu %s, placed by %s%s\n", plan->topo->name, plan->cores,
+           plan->topo->cores, plan->topo->split ? "hardware threads" : "cores", plan->policy,
+           proof(plan));
     print_score(plan);
     print_policies(plan);
     for (size_t i = 0; i < plan->notes; i++)

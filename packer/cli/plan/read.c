@@ -416,6 +416,8 @@ int ctl_plan_read(struct ctl_plan *plan, struct json_object *workload)
         return ctl_fail(ctl_input_name(plan->input), "%s", err.text);
     if (topo_read(&plan->topo, plan->topology, &err) < 0)
         return ctl_fail("topology", "%s", err.text);
+    if (plan->threads && topo_split(plan->topo, &err) < 0)
+        return ctl_fail("topology", "%s", err.text);
     if (plan->matrix && read_matrix(plan, &err) < 0)
         return ctl_fail(plan->matrix, "%s", err.text);
     if (read_machine(plan, &err) < 0 || place_by_di(plan, &err) < 0 ||

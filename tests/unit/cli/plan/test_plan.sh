@@ -27,6 +27,21 @@ answers '{"apps":[{"name":"t","llc_mpki":0.1,"sdp":{"hits":[0],"misses":90000}},
     '{"placement":[{"name":"t","cpus":"1","llc":1,"node":0},{"name":"b","cpus":"0","llc":0,"node":0}],"score":null,"predicted":[{"name":"t","slowdown":null},{"name":"b","slowdown":null}],'"$by_di" \
     plan --json --topology 'package:1 l3:2 core:1 pu:1'
 
+# Hardware threads as places: each of the two that use their cores most shares one with another; nobody does while a core is free.
+cat >"$dir/pairs" <<'END'
+{"apps":[{"name":"c1","ipc":2,"llc_mpki":0.1,"llc_apki":1},{"name":"c2","ipc":2,"llc_mpki":0.1,"llc_apki":1},
+ {"name":"m1","ipc":0.3,"llc_mpki":2,"llc_apki":4},{"name":"m2","ipc":0.3,"llc_mpki":2,"llc_apki":4}],
+ "machine":{"clock_ghz":3,"dram_gbps":100}}
+END
+for policy in contend di; do
+    for shared in 'c1 and m1 share a core: CPUs 0 and 1' 'c2 and m2 share a core: CPUs 2 and 3'; do
+        says "$shared" plan --json --policy "$policy" --threads --topology 'package:1 l3:1 core:2 pu:2' "$dir/pairs"
+    done
+    says '"placement"' plan --json --policy "$policy" --threads --topology 'package:1 l3:2 core:2 pu:2' "$dir/pairs"
+    ! grep -q 'share a core' "$dir/out" || bad "plan --threads by $policy" 'nobody shares a core' "$(cat "$dir/out")"
+done
+says '4 of 4 hardware threads, placed by contend' plan --threads --topology 'package:1 l3:1 core:2 pu:2' "$dir/pairs"
+
 # With a matrix and a policy: its row over the neighbours in the cache, here mcf beside gcc and lbm beside namd
 cat >"$dir/matrix" <<'END'
 {"apps":["gcc","lbm","mcf","namd"],
