@@ -111,7 +111,7 @@ static void tell_kinds(const struct topo *topo)
 }
 
 /* The machine has been read core by core; what steps exchange may be threads. */
-static int open_places(struct packer *packer, struct berth_error *err)
+static int open_places(const struct packer *packer, struct berth_error *err)
 {
     struct topo *topo = packer->world.topo;
 
