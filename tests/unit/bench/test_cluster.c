@@ -167,7 +167,7 @@ static void test_all_is_done(void **state)
 /* By lot, and by lot under another name. */
 static void test_lot_is_lot(void **state)
 {
-    struct cluster_choice twin = {"another", CLUSTER_LOT, false};
+    struct cluster_choice twin = {"another", CLUSTER_LOT, false, 0};
     const size_t cores[] = {1, 2, 3, 5};
     struct bench bench;
     double more;

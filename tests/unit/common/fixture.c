@@ -344,6 +344,7 @@ struct step *fixture_start(struct fixture *f, struct wire_register request)
     if (!answer.ok)
         fail_msg("%s", answer.error);
     wire_answer_clear(&answer);
+    free(request.task); /* of one that is not registered */
     return registry_find(f->packer.steps, id);
 }
 
