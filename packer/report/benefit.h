@@ -93,6 +93,8 @@ struct benefit_compared {
 enum benefit_word { BENEFIT_HELPS, BENEFIT_HURTS, BENEFIT_NO_GAIN, BENEFIT_UNTOLD, BENEFIT_WORDS };
 extern const char *const benefit_word_text[BENEFIT_WORDS];
 
+#define BENEFIT_LOT                                                                                \
+    10 /* jobs that a trial leaves to Slurm: fewer say nothing, whatever they show */
 #define BENEFIT_WORTH 0.01 /* of the time: less than that is no gain, and no loss */
 
 struct benefit_verdict {

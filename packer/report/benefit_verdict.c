@@ -23,7 +23,7 @@ TABLE_COMPLETE(benefit_word_text);
 
 static enum benefit_word word_of(const struct benefit_verdict *verdict)
 {
-    if (!(verdict->high >= verdict->low))
+    if (!(verdict->high >= verdict->low) || (verdict->trial && verdict->slurm_n < BENEFIT_LOT))
         return BENEFIT_UNTOLD;
     if (verdict->low > -BENEFIT_WORTH && verdict->high < BENEFIT_WORTH)
         return BENEFIT_NO_GAIN;
@@ -66,6 +66,8 @@ static void look_ahead(const struct benefit_pairs *pairs, struct benefit_verdict
         verdict->more = pairs->lacks_slurm + pairs->lacks_berth;
     } else {
         times = fmax(times_of(verdict, pairs->error), 1);
+        if (verdict->trial && verdict->slurm_n > 0)
+            times = fmax(times, (double)BENEFIT_LOT / (double)verdict->slurm_n);
         verdict->more = bounded(n * (times - 1));
         verdict->needed = verdict->trial ? bounded((double)verdict->slurm_n * times) : 0;
     }

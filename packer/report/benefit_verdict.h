@@ -8,7 +8,7 @@
 
 /* Fills in result->verdict from its pairs. The whole interval of 95 % within BENEFIT_WORTH of
  * nothing is no gain; else all of it above nothing helps, and all of it below hurts; else it cannot
- * be told, and `more` is about how many jobs the interval takes to be narrow enough, if they come
+ * be told, as where a trial has left fewer than BENEFIT_LOT jobs to Slurm, and `more` is about how many jobs the interval takes to be narrow enough, if they come
  * either way as they did until now. */
 void benefit_judge(struct benefit_result *result);
 

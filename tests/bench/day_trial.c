@@ -130,7 +130,8 @@ void day_trial_print(const struct day_trial *trial, double without, double with)
     printf("trial: %zu jobs, %zu by lot; it costs %.2f %% of the time (stretch %.4f, without it "
            "%.4f)\n",
            trial->jobs, trial->lot, 100 * (with / without - 1), with, without);
-    print_moment("the sign is right", &trial->sign);
+    if (trial->truth != BENEFIT_NO_GAIN) /* else there is no sign */
+        print_moment("the sign is right", &trial->sign);
     snprintf(word, sizeof(word), "\"%s\" is said", benefit_word_text[trial->truth]);
     print_moment(word, &trial->told);
     printf("  %-24s after %zu jobs\n  in the end: %s\n", "something wrong is said", trial->misled,

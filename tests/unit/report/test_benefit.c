@@ -635,6 +635,39 @@ static void test_trial_power(void **state)
     assert_json("\"trial\":true");
 }
 
+/* Adds so many jobs of one program, half as fast where the lot left them. */
+static void add_lot(uint32_t jobs, bool control)
+{
+    for (uint32_t i = 0; i < jobs; i++) {
+        struct ledger_record record = control ? observed(i + 1) : placed(1000 + i);
+
+        strcpy(record.program, "p");
+        strcpy(record.trial, control ? "control" : "placed");
+        record.elapsed_s = 1000;
+        record.core_speed = 1e9 * (control ? 1 : 2) * (1 + 0.001 * i);
+        add(record);
+    }
+}
+
+/* A trial is looked at again and again: few jobs of the lot, which now and then differ by chance,
+ * say nothing, however much they differ. */
+static void test_trial_few(void **state)
+{
+    const struct benefit_verdict *verdict;
+
+    (void)state;
+    add_lot(100, false);
+    add_lot(BENEFIT_LOT - 1, true);
+    assert_word(BENEFIT_UNTOLD);
+    verdict = &benefit_conclude(benefit)->verdict;
+    assert_true(verdict->needed >= BENEFIT_LOT && verdict->needed < 2 * BENEFIT_LOT);
+    teardown(NULL);
+    setup(NULL);
+    add_lot(100, false);
+    add_lot(BENEFIT_LOT, true);
+    assert_word(BENEFIT_HELPS);
+}
+
 /* What users chose does not count beside it; and it says how many steps of the lot it takes. */
 static void test_trial_alone(void **state)
 {
@@ -823,7 +856,7 @@ int main(void)
         TEST(test_helps),       TEST(test_hurts),      TEST(test_no_gain),
         TEST(test_too_few),     TEST(test_one_way),    TEST(test_null),
         TEST(test_nodes),       TEST(test_trial_null), TEST(test_trial_power),
-        TEST(test_trial_alone), TEST(test_job_steps),
+        TEST(test_trial_alone), TEST(test_trial_few),  TEST(test_job_steps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
