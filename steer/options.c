@@ -52,7 +52,7 @@ static int take_interval(struct steer_options *options, const char *text)
     return -1;
 }
 
-static int take(struct steer_options *options, int letter)
+static int take_option(struct steer_options *options, int letter)
 {
     switch (letter) {
     case 'l':
@@ -101,7 +101,7 @@ int options_take(struct steer_options *options, int argc, char **argv)
         .defaults = "", .state = LOCALSTATEDIR "/lib/berth-steer/state.json", .interval_s = 30};
     opterr = 0;
     while (status == -1 && (letter = getopt_long(argc, argv, "", words, NULL)) >= 0)
-        status = take(options, letter);
+        status = take_option(options, letter);
     if (status == -2)
         return usage("no such option, or not with such a value: ", argv[optind - 1]);
     if (status >= 0)

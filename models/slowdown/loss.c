@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Takes what is wanted from what is left; NAN, what is not known, takes nothing. */
-static double take(double wanted, double *left)
+static double part_left(double wanted, double *left)
 {
     double taken = fmin(fmax(wanted, 0), *left);
 
@@ -34,9 +34,9 @@ static void divide_work(const struct loss_of *of, double work, double part[LOSS_
     double predicted = fmax(of->caches, 0) + fmax(of->siblings, 0); /* of NAN: 0 */
     double left = isnan(of->measured) ? predicted : fmax(of->measured, 0), slowed = 1 + left;
 
-    part[LOSS_CLOCK] = isnan(of->measured) ? NAN : take(of->clock, &left);
-    part[LOSS_SIBLINGS] = take(of->siblings, &left);
-    part[LOSS_CACHES] = take(of->caches, &left);
+    part[LOSS_CLOCK] = isnan(of->measured) ? NAN : part_left(of->clock, &left);
+    part[LOSS_SIBLINGS] = part_left(of->siblings, &left);
+    part[LOSS_CACHES] = part_left(of->caches, &left);
     part[LOSS_REST] = isnan(of->measured) ? NAN : left;
     for (enum loss_part i = LOSS_CACHES; i < LOSS_PARTS; i++)
         if (i != LOSS_WAITING && i != LOSS_THREADS)

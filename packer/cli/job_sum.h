@@ -44,8 +44,8 @@ struct job_sum {
     double neighbours, devils;        /* on the caches of its running steps now; NAN: none runs */
     size_t placed, observed, left;    /* steps by what berth did */
     double fact[JOB_FACTS];           /* summed up over the steps that know it */
-    const char *reason;               /* why one was left; borrowed from the steps; NULL */
-    const char *watched;              /* why one was only observed; likewise */
+    /* Why one was left, and why one was only observed; borrowed from the steps; NULL. */
+    const char *reason, *watched;
     enum wire_left left_for;
     bool may_isolate;    /* one may ask for a cache of its own, and has not */
     const char *program; /* of a step whose cache use nobody knows; borrowed; NULL */

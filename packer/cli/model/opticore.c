@@ -67,7 +67,7 @@ static int profile(struct runner *runner)
 }
 
 /* Takes in a window. Returns 1 where a profiling run follows, 0 where none does, -1: no memory. */
-static int take(struct runner *runner, struct opticore_window *window)
+static int window_add(struct runner *runner, struct opticore_window *window)
 {
     window->began_s = runner->now_s;
     window->ended_s = runner->now_s += window->ended_s;
@@ -100,7 +100,7 @@ static int follow(struct runner *runner, struct json_object *windows, struct jso
 
         if (json_read(json_object_array_get_idx(windows, i), window_fields, &window, err) < 0)
             return berth_error_before(err, "windows[%zu].", i);
-        profiled = take(runner, &window);
+        profiled = window_add(runner, &window);
         if (profiled < 0)
             return berth_no_memory(err);
         json_append(after, describe(runner, profiled));
@@ -108,7 +108,7 @@ static int follow(struct runner *runner, struct json_object *windows, struct jso
     return 0;
 }
 
-static struct json_object *answer(const struct runner *runner, struct json_object *after)
+static struct json_object *answer_of(const struct runner *runner, struct json_object *after)
 {
     struct json_object *output = json_object_new_object();
 
@@ -135,7 +135,7 @@ struct json_object *ctl_model_opticore(struct json_object *input, struct berth_e
     opticore_init(&runner.core);
     after = json_object_new_array();
     if (follow(&runner, windows, after, err) == 0)
-        output = answer(&runner, after);
+        output = answer_of(&runner, after);
     else
         json_object_put(after);
     free(runner.known);
