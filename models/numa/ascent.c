@@ -37,9 +37,10 @@ static bool change_one(struct climb *c, size_t a)
     long span = (long)climb_most(c, a) - (long)climb_least(c, a);
     bool gained = false;
 
-    for (long by = 1; by <= span; by *= 2)
-        gained |= try_changes(c, &(struct change){a, -by}, 1) |
-                  try_changes(c, &(struct change){a, by}, 1);
+    for (long by = 1; by <= span; by *= 2) {
+        gained |= try_changes(c, &(struct change){a, -by}, 1);
+        gained |= try_changes(c, &(struct change){a, by}, 1);
+    }
     return gained;
 }
 
@@ -74,7 +75,8 @@ static bool change_places(struct climb *c, size_t p, size_t q, size_t i, size_t 
         const struct change places[] = {
             {p * n + i, -by}, {p * n + j, by}, {q * n + i, by}, {q * n + j, -by}};
 
-        gained |= try_changes(c, places, 3) | try_changes(c, places, 4);
+        gained |= try_changes(c, places, 3);
+        gained |= try_changes(c, places, 4);
     }
     return gained;
 }

@@ -121,7 +121,7 @@ static void share_cores(struct search *search, size_t cache, size_t first, size_
     if (!search_topo(search)->split)
         return;
     for (size_t i = 0; i < n && members < CONTEND_GROUP_MAX; i++)
-        if (search->core[i].cache == cache && (i < search->fixed || i >= first))
+        if ((i < search->fixed || i >= first) && search->core[i].cache == cache)
             on[members++] = &search->core[i];
     siblings_guess(search->scene->packer->state->forecast, cache, search->wholes[cache], members,
                    on);

@@ -66,8 +66,8 @@ right barrier
 # ---- throttled loops, tasks ----
 build throttle "$srcdir/tests/unit/runtime/test_throttle.c" "$srcdir/runtime/throttle.c"
 right throttle
-(cd "$work" && compile -c "$srcdir"/tasks/*.c "$srcdir/runtime/cohort.c" "$srcdir/runtime/crowd.c" "$srcdir/models/tasks/locality.c" \
-    "$srcdir/models/tasks/threshold.c") || exit 99
+(cd "$work" && compile -c "$srcdir"/tasks/*.c "$srcdir/blackboard/reader.c" "$srcdir/models/tasks/locality.c" "$srcdir/models/tasks/threshold.c" \
+    "$srcdir/runtime/cohort.c" "$srcdir/runtime/contention.c" "$srcdir/runtime/crowd.c" "$srcdir/runtime/rt.c" "$srcdir/runtime/said.c") || exit 99
 for test in deque sleep tasks fork trees; do
     wrap=
     [ $test = sleep ] && wrap=-Wl,--wrap=pthread_mutex_lock
