@@ -430,6 +430,18 @@ double topo_distance(const struct topo *topo, size_t from, size_t to)
     return topo->distance[row * topo->nodes + column];
 }
 
+void topo_cores_of(const struct topo *topo, const struct cpus *cpus, struct cpus *cores)
+{
+    cpus_zero(cores);
+    cpus_foreach(cpu, cpus)
+    {
+        long core = topo_core_of_cpu(topo, cpu);
+
+        if (core >= 0)
+            cpus_add(cores, (size_t)core);
+    }
+}
+
 void topo_nodes_of(const struct topo *topo, const struct cpus *cpus, struct cpus *nodes)
 {
     cpus_zero(nodes);

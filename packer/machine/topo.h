@@ -102,6 +102,9 @@ size_t topo_sharing(const struct topo *topo);
 /* Returns which core a CPU belongs to: index into topo->core, or -1. */
 long topo_core_of_cpu(const struct topo *topo, size_t cpu);
 
+/* Collects the cores, by their index in topo->core, of which some CPU is in the set. */
+void topo_cores_of(const struct topo *topo, const struct cpus *cpus, struct cpus *cores);
+
 /* Finds the NUMA nodes (os_index) that hold any of the CPUs. */
 void topo_nodes_of(const struct topo *topo, const struct cpus *cpus, struct cpus *nodes);
 

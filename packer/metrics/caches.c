@@ -18,18 +18,6 @@ struct cache {
     char number[24], package[24];
 };
 
-void metrics_cores_of(const struct topo *topo, const struct cpus *cpus, struct cpus *cores)
-{
-    cpus_zero(cores);
-    cpus_foreach(cpu, cpus)
-    {
-        long core = topo_core_of_cpu(topo, cpu);
-
-        if (core >= 0)
-            cpus_add(cores, (size_t)core);
-    }
-}
-
 /* What each LLC has of the cores of a set: cores_on[llcs], and how many in all. */
 static size_t count_cores(const struct topo *topo, const struct cpus *cpus, size_t *cores_on)
 {
@@ -37,7 +25,7 @@ static size_t count_cores(const struct topo *topo, const struct cpus *cpus, size
 
     for (size_t i = 0; i < topo->llcs; i++)
         cores_on[i] = 0;
-    metrics_cores_of(topo, cpus, &cores);
+    topo_cores_of(topo, cpus, &cores);
     cpus_foreach(core, &cores) cores_on[topo->core[core].llc]++;
     return cpus_count(&cores);
 }

@@ -76,9 +76,6 @@ void metrics_energy(const struct packer *packer, struct metrics_text *text);
 void metrics_caches(const struct packer *packer, struct metrics_text *text);
 void metrics_steps(const struct packer *packer, struct metrics_text *text);
 
-/* Finds the cores, by their index in the topology, of which some CPU is in the set. */
-void metrics_cores_of(const struct topo *topo, const struct cpus *cpus, struct cpus *cores);
-
 /* Returns what was counted of the step at the end of its last window; NAN: nobody counts it. */
 double metrics_counted(const struct step *step, enum counter counter);
 

@@ -103,7 +103,7 @@ static size_t count_cores(const struct packer *packer, const struct step *step)
     struct cpus cpus, cores;
 
     enforce_union(&step->body, ENFORCE_PLACE, &cpus);
-    metrics_cores_of(packer->world.topo, &cpus, &cores);
+    topo_cores_of(packer->world.topo, &cpus, &cores);
     return cpus_count(&cores);
 }
 

@@ -52,21 +52,13 @@ static enum step_rival rival_of(const struct packer *packer, const struct step *
 /* Finds the other hardware threads of its cores. Returns its cores. */
 static size_t find_siblings(const struct topo *topo, const struct cpus *cpus, struct cpus *siblings)
 {
-    size_t cores = 0;
-    long before = -1;
+    struct cpus cores;
 
+    topo_cores_of(topo, cpus, &cores);
     cpus_zero(siblings);
-    cpus_foreach(cpu, cpus)
-    {
-        long core = topo_core_of_cpu(topo, cpu);
-
-        cores += core >= 0 && core != before;
-        if (core >= 0)
-            cpus_or(siblings, &topo->core[core].cpus);
-        before = core;
-    }
+    cpus_foreach(core, &cores) cpus_or(siblings, &topo->core[core].cpus);
     cpus_andnot(siblings, cpus);
-    return cores;
+    return cpus_count(&cores);
 }
 
 void rivals_read(const struct packer *packer, struct step *step, const struct cpus *cpus,

@@ -175,7 +175,7 @@ static void test_this_machine(void **state)
 static void test_questions(void **state)
 {
     struct topo *topo = read_topo("package:2 numa:2 l3:1 core:1 pu:2(indexes=0,4,1,5,2,6,3,7)");
-    struct cpus cpus, nodes;
+    struct cpus cpus, nodes, cores;
 
     (void)state;
     assert_int_equal(topo_core_of_cpu(topo, 0), 0);
@@ -187,6 +187,11 @@ static void test_questions(void **state)
     topo_nodes_of(topo, &cpus, &nodes);
     assert_int_equal(cpus_count(&nodes), 3);
     assert_false(cpus_has(&nodes, 3));
+    topo_cores_of(topo, &cpus, &cores);
+    assert_int_equal(cpus_count(&cores), 3);
+    assert_int_equal(cpus_parse(&cpus, "0-1,4-5"), 0); /* a core's threads are far from each other */
+    topo_cores_of(topo, &cpus, &cores);
+    assert_int_equal(cpus_count(&cores), 2);
     cpus_zero(&cpus);
     topo_nodes_of(topo, &cpus, &nodes);
     assert_true(cpus_empty(&nodes));
