@@ -227,12 +227,6 @@ struct json_object *render_node_to(const struct packer *packer, uid_t viewer)
     return node;
 }
 
-/* Where a step stands: one that is only observed has not followed the decision. */
-static const struct cpus *stands(const struct step *step)
-{
-    return step->state == STEP_OBSERVED ? &step->place.home : &step->place.cpus;
-}
-
 struct json_object *render_step(const struct packer *packer, const struct step *step)
 {
     struct json_object *object = json_object_new_object();
@@ -372,7 +366,7 @@ static struct json_object *render_neighbours(const struct packer *packer, const 
         struct cpus shared;
 
         if ((theirs && hides(packer, viewer)) || !cpus_intersect(llc, &step->place.cpus) ||
-            !cpus_intersect(llc, stands(other)) || render_waits(packer, other))
+            !cpus_intersect(llc, step_stands(other)) || render_waits(packer, other))
             continue;
         object = json_object_new_object();
         if (theirs)
@@ -385,7 +379,7 @@ static struct json_object *render_neighbours(const struct packer *packer, const 
         json_add_text(object, "class", step_class_name[other->class.id]);
         json_add_measure(object, "miss_pmi", theirs ? -1 : other->profile.miss_pmi);
         json_add_u64(object, "llc", i);
-        topo_shared(packer->world.topo, stands(step), stands(other), &shared);
+        topo_shared(packer->world.topo, step_stands(step), step_stands(other), &shared);
         cpus_and(&shared, llc);
         json_add_cpus(object, "shared", &shared);
         json_append(list, object);

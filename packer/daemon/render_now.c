@@ -17,7 +17,7 @@ static void standing(const struct packer *packer, struct cpus *cpus)
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (!render_waits(packer, step))
-            cpus_or(cpus, step->state == STEP_OBSERVED ? &step->place.home : &step->place.cpus);
+            cpus_or(cpus, step_stands(step));
     }
 }
 

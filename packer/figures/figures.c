@@ -187,16 +187,10 @@ static bool is_observed(const struct step *step)
     return step->state == STEP_OBSERVED;
 }
 
-/* Where it stands: one that is only observed has not followed the decision. */
-static const struct cpus *stands(const struct step *step)
-{
-    return is_observed(step) ? &step->place.home : &step->place.cpus;
-}
-
 /* Divides its time (models/slowdown/loss.h). Returns what is lost of it, a fraction. */
 static double divide(const struct step *step, double part[LOSS_PARTS])
 {
-    double room_s = (double)cpus_count(stands(step)) * observe_elapsed_s(step);
+    double room_s = (double)cpus_count(step_stands(step)) * observe_elapsed_s(step);
     const struct loss_of of = {
         .cpu_s = known(step->use.user_s) + known(step->use.system_s),
         .wait_s = counted_s(step, COUNTER_RUN_DELAY_NS),

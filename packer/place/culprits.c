@@ -21,11 +21,6 @@ struct presser {
     double presses;
 };
 
-static const struct cpus *stands(const struct step *step)
-{
-    return step->state == STEP_OBSERVED ? &step->place.home : &step->place.cpus;
-}
-
 /* ---- who is on a cache ---- */
 
 /* Keeps the presser among the most, in their order. */
@@ -43,7 +38,7 @@ static void keep_most(struct presser most[ON_A_CACHE], struct presser one)
 /* Returns how hard a step presses on the cache: each of its cores there. */
 static double pressure(const struct packer *packer, const struct step *step, const struct cpus *llc)
 {
-    struct cpus there = *stands(step);
+    struct cpus there = *step_stands(step);
 
     cpus_and(&there, llc);
     if (step->slot == FORECAST_IDLE || cpus_count(&there) == 0)
@@ -115,7 +110,7 @@ void culprits_note(const struct packer *packer, double now_s)
         keep_most(most, (struct presser){step, pressure(packer, step, &topo->llc[llc].cpus)});
         TAILQ_FOREACH(step, &packer->steps->live, link)
         for (size_t i = 0; i < ON_A_CACHE && most[i].step; i++)
-            if (cpus_intersect(stands(step), &topo->llc[llc].cpus))
+            if (cpus_intersect(step_stands(step), &topo->llc[llc].cpus))
                 note(packer, step, &most[i]);
     }
 }

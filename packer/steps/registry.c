@@ -411,6 +411,11 @@ void registry_drop(struct registry *registry, struct step *step)
     step_free(step);
 }
 
+const struct cpus *step_stands(const struct step *step)
+{
+    return step->state == STEP_OBSERVED ? &step->place.home : &step->place.cpus;
+}
+
 bool step_is_shell(const struct step *step)
 {
     return !step->body.ranks && (step->request.id.step == WIRE_STEP_BATCH ||

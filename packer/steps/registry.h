@@ -591,6 +591,9 @@ void registry_manage(struct registry *registry);
 /* May the step stand on CPUs of these NUMA nodes? */
 bool step_may_use(const struct step *step, const struct cpus *nodes);
 
+/* Returns the CPUs where it stands: one that is only observed has not followed the decision. */
+const struct cpus *step_stands(const struct step *step);
+
 /* Is it a batch script or an interactive shell, of which no ranks are the tasks? */
 bool step_is_shell(const struct step *step);
 bool step_movable(const struct step *step);  /* berth decides where it stands */
