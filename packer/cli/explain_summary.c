@@ -30,13 +30,13 @@ enum explain_deed explain_deed(struct json_object *step)
         ROW(EXPLAIN_FAILED) = "failed",
     };
     TABLE_COMPLETE(state);
-    const char *reason = ctl_text(ctl_object(step, "enforce"), "reason");
+    const char *reason = ctl_known_text(ctl_object(step, "enforce"), "reason");
     bool ended = is(step, "state", "ended");
 
     for (size_t i = 0; i < sizeof(state) / sizeof(state[0]); i++)
         if (is(step, ended ? "was" : "state", state[i]))
             return (enum explain_deed)i;
-    if (!reason[0] || strcmp(reason, "-") == 0)
+    if (!reason)
         return EXPLAIN_PLACED;
     return strncmp(reason, "observed", 8) == 0 ? EXPLAIN_OBSERVED : EXPLAIN_LEFT;
 }
@@ -44,10 +44,10 @@ enum explain_deed explain_deed(struct json_object *step)
 const char *explain_reason(struct json_object *step)
 {
     static const char *const said[] = {"left alone: ", "put back: "};
-    const char *reason = ctl_text(ctl_object(step, "enforce"), "reason");
+    const char *reason = ctl_known_text(ctl_object(step, "enforce"), "reason");
     enum explain_deed deed = explain_deed(step);
 
-    if (deed == EXPLAIN_PLACED || deed == EXPLAIN_NEW || !reason[0] || strcmp(reason, "-") == 0)
+    if (deed == EXPLAIN_PLACED || deed == EXPLAIN_NEW || !reason)
         return NULL;
     for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
         if (strncmp(reason, said[i], strlen(said[i])) == 0)
@@ -200,9 +200,9 @@ static void say_devils(FILE *out, struct json_object *neighbours, size_t devils)
     fprintf(out, ", %zu of which press%s on it", devils, devils == 1 ? "es" : "");
     for (size_t i = 0; i < n && shown < NAMES_SHOWN; i++) {
         struct json_object *one = json_object_array_get_idx(neighbours, i);
-        const char *program = ctl_text(one, "program");
+        const char *program = ctl_known_text(one, "program");
 
-        if (is(one, "class", "devil") && program[0] && strcmp(program, "-") != 0)
+        if (is(one, "class", "devil") && program)
             fprintf(out, "%s%.32s", shown++ ? ", " : " (", program);
     }
     fputs(shown < devils && shown ? ", ..)" : shown ? ")" : "", out);
@@ -210,9 +210,7 @@ static void say_devils(FILE *out, struct json_object *neighbours, size_t devils)
 
 bool explain_shares_core(struct json_object *neighbour)
 {
-    const char *shared = ctl_text(neighbour, "shared");
-
-    return shared[0] && strcmp(shared, "-") != 0; /* an older berthd says nothing of it */
+    return ctl_known_text(neighbour, "shared"); /* an older berthd says nothing of it */
 }
 
 /* Says who else is on its caches. */
@@ -238,13 +236,13 @@ static void say_beside(FILE *out, struct json_object *place)
 void explain_why(FILE *out, struct json_object *step)
 {
     struct json_object *place = ctl_object(step, "place");
-    const char *reason = ctl_text(ctl_object(step, "enforce"), "reason");
+    const char *reason = ctl_known_text(ctl_object(step, "enforce"), "reason");
 
-    if (kept_off(step) && strcmp(reason, "-") != 0 && reason[0]) {
+    if (kept_off(step) && reason) {
         fputs(reason, out);
         return;
     }
-    if (is(ctl_object(step, "enforce"), "trial", "control"))
+    if (is(ctl_object(step, "enforce"), "trial", "control") && reason)
         fprintf(out, "%s; ", reason);
     if (from_ledger(step)) { /* it keeps the sentence, and no class */
         ctl_say(out, place, "[{reason}|not known]");

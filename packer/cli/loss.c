@@ -28,13 +28,6 @@ static const struct {
 };
 TABLE_COMPLETE(rows);
 
-static const char *known_text(struct json_object *object, enum fact_id id)
-{
-    const char *text = ctl_text(object, fact[id].key);
-
-    return text[0] && strcmp(text, "-") != 0 ? text : NULL;
-}
-
 /* Adds a part. Returns whether no step before has lost so much by that. */
 static bool add_part(struct loss *loss, enum loss_row row, double s)
 {
@@ -63,9 +56,9 @@ void loss_add(struct loss *loss, struct json_object *step)
         bool most = add_part(loss, i, could_s * ctl_number(lost, fact[rows[i].id].key));
 
         if (most && i == LOSS_CACHES)
-            loss->culprits = known_text(lost, FACT_CULPRITS);
+            loss->culprits = ctl_known_text(lost, fact[FACT_CULPRITS].key);
         if (most && i == LOSS_WAITING)
-            loss->rival = known_text(lost, FACT_RIVAL);
+            loss->rival = ctl_known_text(lost, fact[FACT_RIVAL].key);
     }
 }
 

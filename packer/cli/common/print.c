@@ -29,6 +29,13 @@ const char *ctl_text(struct json_object *object, const char *key)
     return json_object_is_type(field, json_type_string) ? json_object_get_string(field) : "-";
 }
 
+const char *ctl_known_text(struct json_object *object, const char *key)
+{
+    const char *text = ctl_text(object, key);
+
+    return text[0] && strcmp(text, "-") != 0 ? text : NULL;
+}
+
 double ctl_number(struct json_object *object, const char *key)
 {
     struct json_object *field = ctl_object(object, key);
