@@ -93,8 +93,8 @@ struct benefit_compared {
 enum benefit_word { BENEFIT_HELPS, BENEFIT_HURTS, BENEFIT_NO_GAIN, BENEFIT_UNTOLD, BENEFIT_WORDS };
 extern const char *const benefit_word_text[BENEFIT_WORDS];
 
-#define BENEFIT_LOT                                                                                \
-    10 /* jobs that a trial leaves to Slurm: fewer say nothing, whatever they show */
+/* Jobs that a trial has to have left to Slurm: fewer say nothing, whatever they show. */
+#define BENEFIT_LOT 10
 #define BENEFIT_WORTH 0.01 /* of the time: less than that is no gain, and no loss */
 
 struct benefit_verdict {
@@ -232,6 +232,9 @@ struct json_object *variation_json(const struct benefit_result *result,
 
 /* Returns the verdict as JSON, which the caller releases; NULL: no memory. */
 struct json_object *benefit_verdict_json(const struct benefit_result *result);
+
+/* Adds a part, with its interval. */
+void benefit_add_part(struct json_object *object, const char *key, const struct benefit_part *part);
 
 /* Writes the verdict as one sentence: the word, the figure, its interval, and how it was measured.
  */

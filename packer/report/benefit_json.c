@@ -30,7 +30,7 @@ static void add_amount(struct json_object *object, const char *key,
     json_add(object, key, inner);
 }
 
-static void add_part(struct json_object *object, const char *key, const struct benefit_part *part)
+void benefit_add_part(struct json_object *object, const char *key, const struct benefit_part *part)
 {
     struct json_object *inner = json_object_new_object();
 
@@ -64,7 +64,7 @@ static struct json_object *pairs_object(const struct benefit_pairs *pairs)
     json_add_u64(object, "programs", pairs->programs);
     add_mean(object, "slurm", &pairs->slurm);
     add_mean(object, "berth", &pairs->berth);
-    add_part(object, "less", &pairs->less);
+    benefit_add_part(object, "less", &pairs->less);
     json_add_number(object, "core_s", pairs->core_s);
     return object;
 }
@@ -102,7 +102,7 @@ static struct json_object *compared_object(const struct benefit_compared *of)
     json_add_u64(object, "cores", of->cores);
     add_mean(object, "slurm", &of->slurm);
     add_mean(object, "berth", &of->berth);
-    add_part(object, "less", &of->less);
+    benefit_add_part(object, "less", &of->less);
     json_add_number(object, "core_s", of->core_s);
     return object;
 }

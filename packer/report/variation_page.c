@@ -73,17 +73,6 @@ void variation_print(FILE *out, const struct benefit_result *result,
 
 /* ---- JSON ---- */
 
-static void add_part(struct json_object *object, const struct benefit_part *part)
-{
-    struct json_object *inner = json_object_new_object();
-
-    json_add_u64(inner, "n", part->n);
-    json_add_number(inner, "mean", part->mean);
-    json_add_number(inner, "low", part->low);
-    json_add_number(inner, "high", part->high);
-    json_add(object, "less", inner);
-}
-
 static void add_way(struct json_object *object, const char *key, size_t jobs, double cv)
 {
     struct json_object *inner = json_object_new_object();
@@ -104,7 +93,7 @@ static struct json_object *varied_object(const struct benefit_varied *of)
     json_add_u64(object, "cores", of->cores);
     add_way(object, "slurm", of->n[0], of->cv[0]);
     add_way(object, "berth", of->n[1], of->cv[1]);
-    add_part(object, &of->less);
+    benefit_add_part(object, "less", &of->less);
     return object;
 }
 
@@ -121,7 +110,7 @@ struct json_object *variation_json(const struct benefit_result *result,
     json_add_u64(object, "jobs_slurm", of->jobs[0]);
     json_add_u64(object, "jobs_berth", of->jobs[1]);
     json_add_bool(object, "trial", of->trial);
-    add_part(object, &of->less);
+    benefit_add_part(object, "less", &of->less);
     for (size_t i = 0; i < of->listed; i++)
         json_append(list, varied_object(&of->list[i]));
     json_add(object, "list", list);
