@@ -113,11 +113,11 @@ static bool is_any_steered(const struct steer_nodes *nodes)
     return false;
 }
 
-/* Says why there is no round now; NULL: there is one. */
+/* Says why there is no round now; "": there is one. */
 static const char *refuses(const struct steer_state *state, int64_t now)
 {
     return state->at <= now && now < state->at + STEER_REST_S ? "the last change is not 30 s old"
-                                                              : NULL;
+                                                              : "";
 }
 
 /* The file is there before anything is changed, and goes when all is as the admin wants it. */
@@ -146,10 +146,7 @@ static int steer(const struct steer_options *options, struct steer_nodes *nodes,
     if (news_read(options->ledger, options->defaults, nodes, now, &silent) < 0)
         complain(options, silent.text); /* nobody has news: all is undone */
     outcome->news = round_want(nodes, now);
-    if (options->dryrun)
-        outcome->why = "dryrun";
-    else if (refuses(&state, now))
-        outcome->why = refuses(&state, now);
+    outcome->why = options->dryrun ? "dryrun" : refuses(&state, now);
     return *outcome->why ? 0 : tell(options, nodes, now, outcome, err);
 }
 

@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Seconds: no more, or what is undone for want of a round is undone too soon. */
 #define INTERVAL_LEAST_S 30
-#define INTERVAL_MOST_S                                                                            \
-    120 /* so that what is undone for want of a round is not undone too soon                       \
-         */
+#define INTERVAL_MOST_S 120
 
 static const char help[] =
     "usage: berth-steer [OPTION]... --ledger=URL\n"

@@ -52,7 +52,7 @@ static void publish(int state)
                          BERTH_BLACKBOARD_KNOWN_VALUES, value);
 }
 
-static int begin(void **state)
+static int set_up(void **state)
 {
     struct berth_tasks_options options = {.size = sizeof(options), .workers = WORKERS};
     const char *path = getenv(RT_PAGE_ENV);
@@ -255,7 +255,7 @@ int main(int argc, char **argv)
         execl("/proc/self/exe", argv[0], folder, NULL);
         return 99;
     }
-    failed = cmocka_run_group_tests(tests, begin, end);
+    failed = cmocka_run_group_tests(tests, set_up, end);
     snprintf(path, sizeof(path), "%s/page", argv[1]);
     snprintf(board, sizeof(board), "%s/blackboard", argv[1]);
     unlink(path);
