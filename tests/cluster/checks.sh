@@ -269,32 +269,34 @@ pool_markers() {
 # slurm_is KEY=VALUE..: Slurm starts anew with these in the place of what slurm.conf has of them, and the node with Sockets=N, until the
 # test is over. The node's cores stay as many.
 slurm_is() {
-    local line conf=$CLUSTER/etc/slurm.conf cpus=$((${CLUSTER_SHAPE%x*} * ${CLUSTER_SHAPE#*x}))
+    local line conf=$CLUSTER/etc/slurm.conf new=$CLUSTER/slurm.conf.new cpus=$((${CLUSTER_SHAPE%x*} * ${CLUSTER_SHAPE#*x}))
     [ -e "$CLUSTER/slurm.conf" ] || cp "$conf" "$CLUSTER/slurm.conf"
     trap slurm_usual EXIT
-    cp "$CLUSTER/slurm.conf" "$conf"
+    cp "$CLUSTER/slurm.conf" "$new"
     for line; do
         case $line in
-        Sockets=*) sed -i "s/SocketsPerBoard=[0-9]* CoresPerSocket=[0-9]*/SocketsPerBoard=${line#*=} CoresPerSocket=$((cpus / ${line#*=}))/" "$conf" ;;
-        *) sed -i "s|^${line%%=*}=.*|$line|" "$conf" ;;
+        Sockets=*) sed -i "s/SocketsPerBoard=[0-9]* CoresPerSocket=[0-9]*/SocketsPerBoard=${line#*=} CoresPerSocket=$((cpus / ${line#*=}))/" "$new" ;;
+        *) sed -i "s|^${line%%=*}=.*|$line|" "$new" ;;
         esac
     done
-    slurm_anew
+    slurm_anew "$new"
 }
 
 slurm_usual() {
     cancel_all
-    wait_for 10 no_jobs
-    mv "$CLUSTER/slurm.conf" "$CLUSTER/etc/slurm.conf"
-    slurm_anew
+    slurm_anew "$CLUSTER/slurm.conf"
 }
 
+# slurm_anew CONF: moves that file to the place of slurm.conf while nothing of Slurm runs that could read half of it: an epilog that cannot
+# read its slurm.conf fails, and a node whose epilog failed is drained.
 slurm_anew() {
+    wait_for 10 no_jobs
     daemon_stop slurmd
     daemon_stop slurmctld
+    mv "$1" "$CLUSTER/etc/slurm.conf"
     daemon_start slurmctld slurmctld -D -i
     daemon_start slurmd slurmd -D -N "$CLUSTER_NODE"
-    wait_for 30 node_is idle || fail "no node: $(tail -n 5 "$CLUSTER/log/slurmctld.out" "$CLUSTER/log/slurmd.out")"
+    wait_for 30 node_is idle || fail "no node: $(timeout 10 scontrol show node)"
 }
 
 # ---- after each test ----
