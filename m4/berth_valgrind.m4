@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# BERTH_VALGRIND: can our own tool of valgrind be built? It is valgrind's core, linked with packer/trace/tool, without libc. It wants
+# BERTH_VALGRIND: can our own tool of valgrind be built? It is valgrind's core, linked with probe/trace/tool, without libc. It wants
 # valgrind's headers for tools and its static libraries (Debian has them in valgrind itself). Without it, or with a compiler told to
 # instrument, `berthctl profile` only says that it cannot trace.
 

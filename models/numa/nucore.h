@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* nucore - how many cores a program should have on each node of a NUMA machine: the greatest
  * bandwidth, with the fewest cores (NuCore: Wang 2015, section 5.4, eq. 5.18); and the same for
- * several programs that share the machine. It is found, not proven: packer/cli/model/nucore_proof.h
+ * several programs that share the machine. It is found, not proven: lab/model/nucore_proof.h
  * proves.
  *
  * One program: the objective is NUCORE_CORES_PER_GBPS * bandwidth - cores. Several: the sum of

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "packer/base/nearest.h"
-#include "packer/cli/calibrate/calibrate.h"
+#include "probe/calibrate/calibrate.h"
 #include "packer/cli/common/ctl.h"
-#include "packer/cli/model/models.h"
-#include "packer/cli/plan/plan.h"
-#include "packer/cli/profile/profile.h"
-#include "packer/cli/threads/threads.h"
+#include "lab/model/models.h"
+#include "lab/plan/plan.h"
+#include "probe/profile/profile.h"
+#include "probe/threads/threads.h"
 #include "packer/cli/verbs.h"
 
 static int completion(int argc, char **argv);

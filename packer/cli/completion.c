@@ -12,8 +12,8 @@
 #include "packer/base/nearest.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/options.h"
-#include "packer/cli/model/models.h"
-#include "packer/cli/profile/profile.h"
+#include "lab/model/models.h"
+#include "probe/profile/profile.h"
 #include "packer/cli/verbs.h"
 #include "enum_table.h"
 

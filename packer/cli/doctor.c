@@ -14,7 +14,7 @@
 #include "packer/enforce/enforce.h"
 #include "packer/ledger/ledger.h"
 #include "packer/profiles/profiles.h"
-#include "packer/trace/tool.h"
+#include "probe/trace/tool.h"
 #include "enum_table.h"
 
 static const char *const TABLE(state_name, DOCTOR_STATES) = {
@@ -70,17 +70,17 @@ static void check_enforcement(struct doctor *doctor)
 
 static void check_valgrind(struct doctor *doctor)
 {
-    static const char *const valgrind[] = {VALGRIND, "--version", NULL};
+    static const char *const valgrind[] = {tracer_valgrind, "--version", NULL};
     static const char without[] = "berthctl profile cannot measure programs";
     char version[128], folder[PATH_MAX];
     struct berth_error err;
 
     if (doctor_run(valgrind, version, sizeof(version)) < 0)
-        doctor_add(doctor, "valgrind", DOCTOR_ABSENT, without, "%s cannot be run", VALGRIND);
+        doctor_add(doctor, "valgrind", DOCTOR_ABSENT, without, "%s cannot be run", tracer_valgrind);
     else if (tracer_tool_find(folder, &err) < 0)
         doctor_add(doctor, "valgrind", DOCTOR_ABSENT, without, "%s, but %.200s", version, err.text);
     else
-        doctor_add(doctor, "valgrind", DOCTOR_OK, "", "%s, %s", version, VALGRIND);
+        doctor_add(doctor, "valgrind", DOCTOR_OK, "", "%s, %s", version, tracer_valgrind);
 }
 
 static int count_profile(const struct profile *profile, void *arg)

@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "packer/conf/conf.h"
-#include "packer/system/plugin_file.h"
+#include "packer/slurm/plugin_file.h"
 #include "packer/system/rootfs.h"
 
 enum doctor_state { DOCTOR_OK, DOCTOR_WARN, DOCTOR_ABSENT, DOCTOR_OFF, DOCTOR_STATES };

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "packer/cli/doctor.h"
-#include "packer/conf/slurm_conf.h"
+#include "packer/slurm/slurm_conf.h"
 #include "packer/system/process.h"
 
 #define INCLUDE_DEPTH 4

@@ -7,8 +7,5 @@ libpacker_la_SOURCES += \
 	packer/conf/key.h \
 	packer/conf/keys.c \
 	packer/conf/print.c \
-	packer/conf/private_data.c packer/conf/private_data.h \
-	packer/conf/slurm_conf.c packer/conf/slurm_conf.h \
-	packer/conf/slurm_cores.c packer/conf/slurm_cores.h \
 	packer/conf/tariff.c packer/conf/tariff.h \
 	packer/conf/watts.c packer/conf/watts.h

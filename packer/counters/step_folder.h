@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "packer/counters/counters.h"
-#include "packer/system/step_cgroup.h"
+#include "packer/slurm/step_cgroup.h"
 
 struct step_folder {
     struct step_cgroup cgroup;

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "packer/base/path_owner.h"
-#include "packer/conf/private_data.h"
-#include "packer/conf/slurm_cores.h"
+#include "packer/slurm/private_data.h"
+#include "packer/slurm/slurm_cores.h"
 #include "packer/daemon/stages.h"
 #include "packer/ledger/ledger.h"
 #include "packer/machine/type.h"

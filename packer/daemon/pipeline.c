@@ -8,7 +8,7 @@
 #include "packer/bill/bill.h"
 #include "packer/conf/admit_names.h"
 #include "packer/conf/conf.h"
-#include "packer/conf/private_data.h"
+#include "packer/slurm/private_data.h"
 #include "packer/daemon/answer.h"
 #include "packer/daemon/ending.h"
 #include "packer/daemon/identify.h"

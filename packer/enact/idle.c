@@ -13,7 +13,7 @@
 
 #include "packer/base/clock.h"
 #include "packer/base/log.h"
-#include "packer/conf/slurm_conf.h"
+#include "packer/slurm/slurm_conf.h"
 #include "packer/place/place.h"
 #include "packer/steps/lacks.h"
 #include "packer/steps/stage.h"

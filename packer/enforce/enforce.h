@@ -23,7 +23,7 @@
 #include "packer/enforce/slurm_jobs.h"
 #include "packer/system/process_table.h"
 #include "packer/system/rootfs.h"
-#include "packer/system/step_cgroup.h"
+#include "packer/slurm/step_cgroup.h"
 #include "packer/wire/wire.h"
 
 /* One task of a step: its first process. Children are found through the cgroup and belong to the
@@ -54,8 +54,8 @@ struct enforce_step {
     struct enforce_task *task; /* [ntasks] */
     struct cpus begun; /* where its program began, if it has to stay: it may bind threads to these
                           as long as it runs; else empty */
-    bool wide;                 /* its cpuset has its home, too: binding to what Slurm gave works */
-    bool moving;               /* and its tasks' CPUs are others than when it was applied last */
+    bool wide;         /* its cpuset has its home, too: binding to what Slurm gave works */
+    bool moving;       /* and its tasks' CPUs are others than when it was applied last */
     struct enforce_masks masks;
     bool ranks; /* they are ranks that a launcher has started; who descends from none of them (the
                    launcher, the batch script) stays on step_home */

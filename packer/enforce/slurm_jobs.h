@@ -12,7 +12,7 @@
 
 #include "packer/base/cpus.h"
 #include "packer/system/rootfs.h"
-#include "packer/system/step_cgroup.h"
+#include "packer/slurm/step_cgroup.h"
 #include "packer/wire/wire.h"
 
 struct enforce;

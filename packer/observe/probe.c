@@ -11,7 +11,7 @@
 #include "packer/base/array.h"
 #include "packer/observe/classify.h"
 #include "packer/observe/learn.h"
-#include "packer/probe/probe.h"
+#include "packer/interference/probe.h"
 #include "packer/steps/program.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"

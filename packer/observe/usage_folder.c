@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "packer/system/step_cgroup.h"
+#include "packer/slurm/step_cgroup.h"
 
 struct usage_folder {
     struct step_cgroup cgroup; /* without files: the step has none */

@@ -5,7 +5,6 @@ libpacker_la_SOURCES += \
 	packer/system/cpuinfo.c packer/system/cpuinfo.h \
 	packer/system/memory_nodes.c packer/system/memory_nodes.h \
 	packer/system/perf_open.c packer/system/perf_open.h \
-	packer/system/plugin_file.c packer/system/plugin_file.h \
 	packer/system/prefetchers.c packer/system/prefetchers.h \
 	packer/system/process.c packer/system/process.h \
 	packer/system/process_exe.c packer/system/process_exe.h \
@@ -15,7 +14,6 @@ libpacker_la_SOURCES += \
 	packer/system/process_watch.c packer/system/process_watch.h \
 	packer/system/rootfs.c packer/system/rootfs.h \
 	packer/system/run_program.c packer/system/run_program.h \
-	packer/system/step_cgroup.c packer/system/step_cgroup.h \
 	packer/system/taskstats.c packer/system/taskstats.h \
 	packer/system/uncore.c packer/system/uncore.h \
 	packer/system/unix_socket.c packer/system/unix_socket.h \

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "packer/base/error.h"
-#include "packer/cli/plan/apps.h"
+#include "lab/plan/apps.h"
 
 struct day_truth {
     struct ctl_apps apps;

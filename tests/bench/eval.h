@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "models/slowdown/contend.h"
-#include "packer/cli/plan/apps.h"
+#include "lab/plan/apps.h"
 
 /* Programs of one machine. truth[i * n + j] is what i suffers beside j (NAN: not measured);
  * sibling: on hardware threads of one core. */

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "models/slowdown/evidence.h"
-#include "packer/cli/plan/observed.h"
+#include "lab/plan/observed.h"
 #include "tests/bench/eval.h"
 
 #define NOISE 0.05

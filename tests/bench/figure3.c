@@ -26,7 +26,7 @@
 #include "models/slowdown/missrate.h"
 #include "models/slowdown/pain.h"
 #include "models/slowdown/sdc.h"
-#include "packer/cli/plan/apps.h"
+#include "lab/plan/apps.h"
 #include "tests/bench/figure3.h"
 #include "enum_table.h"
 

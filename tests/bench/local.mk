@@ -21,17 +21,17 @@ noinst_PROGRAMS += tests/bench/contend_eval
 tests_bench_contend_eval_SOURCES = tests/bench/contend_eval.c tests/bench/eval.h \
 	tests/bench/eval_clock.c tests/bench/eval_copies.c tests/bench/eval_measures.c tests/bench/eval_observed.c \
 	tests/bench/eval_set.c tests/bench/runs.c tests/bench/runs.h
-tests_bench_contend_eval_LDADD = libctl.la $(PACKER_LIBS)
+tests_bench_contend_eval_LDADD = $(CTL_LIBS) $(PACKER_LIBS)
 
 # What sizing costs and saves, on measured runs.
 noinst_PROGRAMS += tests/bench/size
 tests_bench_size_SOURCES = tests/bench/size.c tests/bench/eval.h tests/bench/eval_measures.c tests/bench/runs.c tests/bench/runs.h
-tests_bench_size_LDADD = libctl.la $(PACKER_LIBS)
+tests_bench_size_LDADD = $(CTL_LIBS) $(PACKER_LIBS)
 
 # How far the schemes' schedules are from the optimal one.
 noinst_PROGRAMS += tests/bench/figure3
 tests_bench_figure3_SOURCES = tests/bench/figure3.c tests/bench/figure3.h tests/bench/figure3_spec.c
-tests_bench_figure3_LDADD = libctl.la $(PACKER_LIBS)
+tests_bench_figure3_LDADD = $(CTL_LIBS) $(PACKER_LIBS)
 
 # NuCore's time, and how near it comes to the optimum that GLPK proves.
 if GLPK
@@ -40,7 +40,7 @@ endif
 tests_bench_nucore_SOURCES = tests/bench/nucore.c \
 	tests/bench/numa_random.c tests/bench/numa_random.h \
 	tests/bench/numa_json.c tests/bench/numa_json.h
-tests_bench_nucore_LDADD = libctl.la $(PACKER_LIBS)
+tests_bench_nucore_LDADD = $(CTL_LIBS) $(PACKER_LIBS)
 
 # What reading the counters of many steps costs; as root.
 noinst_PROGRAMS += tests/bench/counters
@@ -82,7 +82,7 @@ tests_bench_silence_SOURCES = tests/bench/silence.c tests/bench/silence_detours.
 	tests/bench/silence_scene.c tests/bench/silence_scene.h tests/bench/silence_sim.c tests/bench/silence_sim.h \
 	tests/bench/silence_tell.c tests/bench/silence_tell.h tests/bench/silence_train.c tests/bench/silence_train.h \
 	tests/bench/silence_watch.c tests/bench/silence_watch.h
-tests_bench_silence_LDADD = libctl.la libbench.la $(PACKER_LIBS) -lpthread
+tests_bench_silence_LDADD = $(CTL_LIBS) libbench.la $(PACKER_LIBS) -lpthread
 
 # What dividing the meters' energy among many steps costs.
 noinst_PROGRAMS += tests/bench/bill
@@ -106,7 +106,7 @@ tests_bench_day_SOURCES = tests/bench/day.c tests/bench/day_options.c tests/benc
 	tests/bench/day_free.c tests/bench/day_free.h tests/bench/day_page.c tests/bench/day_page.h \
 	tests/bench/day_payer.c tests/bench/day_payer.h tests/bench/day_scenes.c tests/bench/day_scenes.h \
 	tests/bench/day_trial.c tests/bench/day_trial.h $(day_parts)
-tests_bench_day_LDADD = libctl.la libbench.la $(PACKER_LIBS)
+tests_bench_day_LDADD = $(CTL_LIBS) libbench.la $(PACKER_LIBS)
 noinst_LTLIBRARIES += tests/bench/day_clock.la
 tests_bench_day_clock_la_SOURCES = tests/bench/day_clock.c tests/bench/day_clock.h
 tests_bench_day_clock_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
@@ -118,7 +118,7 @@ cluster_parts = tests/bench/cluster_choose.c tests/bench/cluster_guess.c tests/b
 noinst_PROGRAMS += tests/bench/cluster
 tests_bench_cluster_SOURCES = tests/bench/cluster.c tests/bench/cluster_options.c tests/bench/cluster_options.h \
 	tests/bench/cluster_sample.c tests/bench/cluster_sample.h $(cluster_parts) $(day_parts)
-tests_bench_cluster_LDADD = libctl.la libbench.la $(PACKER_LIBS)
+tests_bench_cluster_LDADD = $(CTL_LIBS) libbench.la $(PACKER_LIBS)
 
 # Many nodes and one ledger in MariaDB: does it keep up; as root, after a build in ./build.
 dist_noinst_SCRIPTS += tests/bench/nodes

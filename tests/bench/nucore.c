@@ -20,7 +20,7 @@
 
 #include "packer/base/array.h"
 #include "packer/base/clock.h"
-#include "packer/cli/model/nucore_proof.h"
+#include "lab/model/nucore_proof.h"
 #include "tests/bench/numa_json.h"
 #include "tests/bench/numa_random.h"
 #include "enum_table.h"

@@ -21,8 +21,8 @@
 
 #include "packer/base/cpus.h"
 #include "packer/machine/topo.h"
-#include "packer/probe/child.h"
-#include "packer/probe/estimate.h"
+#include "packer/interference/child.h"
+#include "packer/interference/estimate.h"
 #include "tests/bench/bench.h"
 
 #define TRIES 3000

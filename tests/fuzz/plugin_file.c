@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packer/system/plugin_file.h"
+#include "packer/slurm/plugin_file.h"
 #include "tests/fuzz/fuzz.h"
 
 #define STORED '.'

@@ -9,7 +9,7 @@
 #include "packer/system/cpu_busy.h"
 #include "packer/system/memory_nodes.h"
 #include "packer/system/process.h"
-#include "packer/system/step_cgroup.h"
+#include "packer/slurm/step_cgroup.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/common/folder.h"
 

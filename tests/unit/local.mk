@@ -66,18 +66,18 @@ unit_programs = \
 	tests/unit/board/test_imc \
 	tests/unit/board/test_map \
 	tests/unit/board/test_mbm \
-	tests/unit/cli/calibrate/test_fit \
-	tests/unit/cli/calibrate/test_measure \
-	tests/unit/cli/calibrate/test_run \
+	tests/unit/probe/calibrate/test_fit \
+	tests/unit/probe/calibrate/test_measure \
+	tests/unit/probe/calibrate/test_run \
 	tests/unit/cli/common/test_job_id \
 	tests/unit/cli/common/test_options \
 	tests/unit/cli/common/test_say \
 	tests/unit/cli/common/test_screen \
-	tests/unit/cli/model/test_contend \
-	tests/unit/cli/plan/test_apps \
-	tests/unit/cli/plan/test_pairs \
-	tests/unit/cli/plan/test_samples \
-	tests/unit/cli/plan/test_topologies \
+	tests/unit/lab/model/test_contend \
+	tests/unit/lab/plan/test_apps \
+	tests/unit/lab/plan/test_pairs \
+	tests/unit/lab/plan/test_samples \
+	tests/unit/lab/plan/test_topologies \
 	tests/unit/cli/test_doctor_movers \
 	tests/unit/cli/test_verdict \
 	tests/unit/cli/test_explain \
@@ -85,9 +85,9 @@ unit_programs = \
 	tests/unit/cli/test_record_lines \
 	tests/unit/conf/test_admit \
 	tests/unit/conf/test_conf \
-	tests/unit/conf/test_private_data \
-	tests/unit/conf/test_slurm_conf \
-	tests/unit/conf/test_slurm_cores \
+	tests/unit/slurm/test_private_data \
+	tests/unit/slurm/test_slurm_conf \
+	tests/unit/slurm/test_slurm_cores \
 	tests/unit/conf/test_tariff \
 	tests/unit/conf/test_watts \
 	tests/unit/counters/test_by_node \
@@ -266,9 +266,9 @@ unit_programs = \
 	tests/unit/plugin/test_evict \
 	tests/unit/plugin/test_pin \
 	tests/unit/plugin/test_program \
-	tests/unit/probe/test_child \
-	tests/unit/probe/test_estimate \
-	tests/unit/probe/test_probe \
+	tests/unit/interference/test_child \
+	tests/unit/interference/test_estimate \
+	tests/unit/interference/test_probe \
 	tests/unit/profiles/test_binding \
 	tests/unit/profiles/test_db \
 	tests/unit/profiles/test_demand \
@@ -332,7 +332,7 @@ unit_programs = \
 	tests/unit/system/test_capabilities \
 	tests/unit/system/test_cpu_busy \
 	tests/unit/system/test_memory_nodes \
-	tests/unit/system/test_plugin_file \
+	tests/unit/slurm/test_plugin_file \
 	tests/unit/system/test_prefetchers \
 	tests/unit/system/test_process \
 	tests/unit/system/test_process_look \
@@ -340,7 +340,7 @@ unit_programs = \
 	tests/unit/system/test_process_watch \
 	tests/unit/system/test_rootfs \
 	tests/unit/system/test_run_program \
-	tests/unit/system/test_step_cgroup \
+	tests/unit/slurm/test_step_cgroup \
 	tests/unit/system/test_taskstats \
 	tests/unit/system/test_uncore \
 	tests/unit/system/test_unix_socket \
@@ -356,8 +356,8 @@ unit_programs = \
 	tests/unit/tasks/test_sleep \
 	tests/unit/tasks/test_tasks \
 	tests/unit/tasks/test_trees \
-	tests/unit/trace/test_cachesim \
-	tests/unit/trace/test_reuse \
+	tests/unit/probe/trace/test_cachesim \
+	tests/unit/probe/trace/test_reuse \
 	tests/unit/wire/test_wire \
 	tests/unit/wire/test_wire_client \
 	tests/unit/wire/test_wire_guest \
@@ -372,20 +372,20 @@ unit_scripts = \
 	tests/unit/bench/test_compare_table.sh \
 	tests/unit/bench/test_silence.sh \
 	tests/unit/daemon/test_day.sh \
-	tests/unit/cli/calibrate/test_adapt.sh \
-	tests/unit/cli/calibrate/test_calibrate.sh \
-	tests/unit/cli/model/test_dramon.sh \
-	tests/unit/cli/model/test_flexthread.sh \
-	tests/unit/cli/model/test_inside.sh \
-	tests/unit/cli/model/test_tasks.sh \
-	tests/unit/cli/model/test_matching.sh \
-	tests/unit/cli/model/test_model.sh \
-	tests/unit/cli/model/test_nucore.sh \
-	tests/unit/cli/plan/test_plan.sh \
-	tests/unit/cli/profile/test_pairs.sh \
-	tests/unit/cli/profile/test_profile.sh \
-	tests/unit/cli/profile/test_store.sh \
-	tests/unit/cli/threads/test_threads.sh \
+	tests/unit/probe/calibrate/test_adapt.sh \
+	tests/unit/probe/calibrate/test_calibrate.sh \
+	tests/unit/lab/model/test_dramon.sh \
+	tests/unit/lab/model/test_flexthread.sh \
+	tests/unit/lab/model/test_inside.sh \
+	tests/unit/lab/model/test_tasks.sh \
+	tests/unit/lab/model/test_matching.sh \
+	tests/unit/lab/model/test_model.sh \
+	tests/unit/lab/model/test_nucore.sh \
+	tests/unit/lab/plan/test_plan.sh \
+	tests/unit/probe/profile/test_pairs.sh \
+	tests/unit/probe/profile/test_profile.sh \
+	tests/unit/probe/profile/test_store.sh \
+	tests/unit/probe/threads/test_threads.sh \
 	tests/unit/cli/test_berthctl.sh \
 	tests/unit/cli/test_blackboard.sh \
 	tests/unit/cli/test_completion.sh \
@@ -473,8 +473,8 @@ TASKS_TESTED = libtasks.la $(CMOCKA_LIBS) -lpthread
 tests_unit_settle_test_comment_SOURCES = tests/unit/settle/test_comment.c packer/settle/comment.c
 tests_unit_steps_test_os_noise_SOURCES = tests/unit/steps/test_os_noise.c tests/bench/silence_sim.c tests/bench/silence_train.c
 tests_unit_steps_test_os_noise_LDADD = libbench.la $(LDADD)
-tests_unit_system_test_plugin_file_CPPFLAGS = $(AM_CPPFLAGS) -DSLURM_SERIES=$(SLURM_SERIES_NUMBER)
-EXTRA_tests_unit_system_test_plugin_file_DEPENDENCIES = spank_berth.la
+tests_unit_slurm_test_plugin_file_CPPFLAGS = $(AM_CPPFLAGS) -DSLURM_SERIES=$(SLURM_SERIES_NUMBER)
+EXTRA_tests_unit_slurm_test_plugin_file_DEPENDENCIES = spank_berth.la
 tests_unit_base_test_json_LDFLAGS = -Wl,--wrap=json_tokener_parse_ex,--wrap=json_tokener_set_flags
 tests_unit_enact_test_enact_LDFLAGS = -Wl,--wrap=array_grow
 tests_unit_daemon_test_identify_LDFLAGS = -Wl,--wrap=asker_ask,--wrap=asker_take,--wrap=ledger_identify
@@ -498,11 +498,11 @@ tests_unit_conf_test_admit_LDFLAGS = -Wl,--wrap=getpwnam_r
 
 # A part of the tool of valgrind, with a valgrind that the test plays.
 if VALGRIND_TOOL
-TESTS += tests/unit/trace/tool/test_turns
-check_PROGRAMS += tests/unit/trace/tool/test_turns
-tests_unit_trace_tool_test_turns_SOURCES = tests/unit/trace/tool/test_turns.c packer/trace/tool/turns.c
-tests_unit_trace_tool_test_turns_CPPFLAGS = $(AM_CPPFLAGS) $(VALGRIND_TOOL_CPPFLAGS)
-tests_unit_trace_tool_test_turns_LDADD = $(CMOCKA_LIBS)
+TESTS += tests/unit/probe/trace/tool/test_turns
+check_PROGRAMS += tests/unit/probe/trace/tool/test_turns
+tests_unit_probe_trace_tool_test_turns_SOURCES = tests/unit/probe/trace/tool/test_turns.c probe/trace/tool/turns.c
+tests_unit_probe_trace_tool_test_turns_CPPFLAGS = $(AM_CPPFLAGS) $(VALGRIND_TOOL_CPPFLAGS)
+tests_unit_probe_trace_tool_test_turns_LDADD = $(CMOCKA_LIBS)
 endif
 
 # What the tests of berthctl run.

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "packer/base/json.h"
-#include "packer/cli/model/models.h"
+#include "lab/model/models.h"
 #include "packer/daemon/render.h"
 #include "packer/enact/rearrange.h"
 #include "packer/size/cores.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "models/numa/nucore.h"
-#include "packer/cli/model/nucore_proof.h"
+#include "lab/model/nucore_proof.h"
 #include "tests/bench/numa_paper.h"
 #include "tests/bench/numa_random.h"
 #include "tests/unit/common/numa_scene.h"
