@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -462,7 +463,7 @@ struct json_object *report_format_json(const struct report_row *row,
     if (field->form == REPORT_FORM_ENERGY || field->form == REPORT_FORM_ENERGY_RAW)
         return json_object_new_double_s(report_energy_j(&row->energy[field->index]), text);
     return strpbrk(text, ".e") ? json_object_new_double_s(strtod(text, NULL), text)
-                               : json_object_new_int64((int64_t)number_of(row, field));
+                               : json_object_new_int64(strtoll(text, NULL, 10));
 }
 
 #define MANY_KWH 9999.5 /* of which four digits would not do */

@@ -269,6 +269,8 @@ run '' report --ledger "sqlite:$dir/hurts.db" -S 2026-11-01 -E 2026-12-01 $a --b
 grep -q '^Programs that gained, measured: none' "$dir/out" || bad 'report --benefit, hurts' 'no winner' "$(cat "$dir/out")"
 grep -q 'class="verdict hurts"' "$dir/hurts.html" || bad 'report --html, hurts' 'in red' "$(grep verdict "$dir/hurts.html")"
 ! grep -q 'slowdown avoided, predicted' "$dir/hurts.html" || bad 'report --html, hurts' 'no figure that is only predicted' "$(grep -o '<li>.*avoided' "$dir/hurts.html")"
+run '' report --ledger "sqlite:$dir/hurts.db" -S 2026-11-01 -E 2026-12-01 $a --by user -o CoreHours --json
+grep -qF '"core_hours":800}' "$dir/out" || bad 'report --json -o CoreHours' 'whole hours, not seconds' "$(cat "$dir/out")"
 
 # A line that is longer than what is written at once: 3000 names, and a delimiter of 10,000 characters.
 many=$(awk 'BEGIN { for (i = 0; i < 3000; i++) printf "JobName%s", i < 2999 ? "," : "" }')
