@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* html - writes the page: page.html, in which are page.css, page.js and, as JSON, all that page.js
+ * draws. The figures are the same as those of --json, and their texts those of the table. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,322 +9,271 @@
 #include <time.h>
 
 #include "packer/base/file.h"
+#include "packer/base/json.h"
+#include "packer/base/json_fields.h"
 #include "packer/base/text.h"
 #include "packer/report/html_impl.h"
+#include "packer/report/sacct_time.h"
+#include "packer/report/table.h"
 
-#define BARS_MOST 15
+#define HOUR_S 3600
 
-/* ---- the head ---- */
+/* ---- rows ---- */
 
-static void put_at(FILE *out, int64_t at)
+static struct json_object *columns_object(const struct report_table *table)
 {
-    time_t seconds = (time_t)at;
-    struct tm tm;
-    char text[64];
+    struct json_object *list = json_object_new_array(), *column;
 
-    if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
-        fputs(text, out);
-}
+    for (size_t i = 0; i < table->columns; i++) {
+        const struct report_field *field = table->column[i].field;
 
-/* Puts the cluster's name, where all are of one. */
-static void put_cluster(struct report_html *page, const char *before)
-{
-    if (!*page->grand.text[REPORT_CLUSTER])
-        return;
-    fputs(before, page->out);
-    page_text(page->out, page->grand.text[REPORT_CLUSTER]);
-}
-
-static void put_head(struct report_html *page)
-{
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-          "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-          "<meta name=\"generator\" content=\"berth " PACKAGE_VERSION "\">\n"
-          "<link rel=\"icon\" href=\"data:,\">\n"
-          "<title>berth: what steps cost",
-          page->out);
-    put_cluster(page, ", ");
-    fprintf(page->out,
-            "</title>\n<style>\n%s</style></head>\n<body><main>\n"
-            "<header><h1>What steps cost</h1>\n<p class=\"soft\">",
-            page_style);
-    put_cluster(page, "Cluster ");
-    fputs(*page->grand.text[REPORT_CLUSTER] ? ": steps that ran " : "Steps that ran ", page->out);
-    if (page->about.since > 0) {
-        fputs("from ", page->out);
-        put_at(page->out, page->about.since);
+        column = json_object_new_object();
+        json_add_text(column, "key", table->column[i].key);
+        json_add_text(column, "title",
+                      field->form == REPORT_FORM_GROUP ? "User" : table->column[i].title);
+        json_add_bool(column, "figure", field->form >= REPORT_FORM_SPAN);
+        json_append(list, column);
     }
-    fputs(" until ", page->out);
-    put_at(page->out, page->about.until);
-    fputs(" and have ended.</p>\n", page->out);
-    page_verdict(page);
-    fputs("</header>\n", page->out);
+    return list;
 }
 
-static void put_card(struct report_html *page, const char *name, const char *what)
+static struct json_object *row_object(const struct report_table *table,
+                                      const struct report_row *row)
 {
-    struct report_column *column;
-    struct berth_error err;
+    struct json_object *object = json_object_new_object(), *list = json_object_new_array();
     char text[REPORT_CELL_MAX];
-    size_t n;
 
-    if (report_columns_parse(name, &column, &n, &err) < 0)
-        return;
-    fputs("<li><b>", page->out);
-    if (report_format_cell(&page->grand, column->field, &page->about.terms, text))
-        page_cell(page, &page->grand, column->field);
-    else
-        fputs("not known", page->out);
-    fprintf(page->out, "</b><span>%s</span></li>\n", what);
-    free(column);
-}
-
-/* Says whether the site has told what the figure needs. */
-static bool is_told(const struct report_html *page, const char *name)
-{
-    const struct report_terms *terms = &page->about.terms;
-
-    return !(strcmp(name, "Cost") == 0 && !report_terms_price(terms)) &&
-           !(strcmp(name, "CO2") == 0 && !report_terms_co2(terms));
-}
-
-/* Was it measured whether programs took less time where berth put them? */
-static bool has_gain(const struct report_html *page)
-{
-    return page->benefit && page->benefit->verdict.programs > 0;
-}
-
-static void put_gain(struct report_html *page)
-{
-    const struct benefit_verdict *verdict = page->benefit ? &page->benefit->verdict : NULL;
-
-    if (!has_gain(page))
-        return;
-    fprintf(page->out,
-            "<li><b>%.1f\xc2\xa0%% %s</b><span>time where berth put programs, measured (%.1f to "
-            "%.1f)</span></li>\n",
-            fabs(verdict->gain) * 100, verdict->gain < 0 ? "more" : "less",
-            (verdict->gain < 0 ? -verdict->high : verdict->low) * 100,
-            (verdict->gain < 0 ? -verdict->low : verdict->high) * 100);
-}
-
-static void put_cards(struct report_html *page)
-{
-    static const char *const card[][2] = {
-        {"Energy", "energy"},
-        {"Cost", "what it cost"},
-        {"CO2", "CO2 that it stands for"},
-        {"EDP", "energy-delay product of the jobs"},
-        {"AvePower", "average power of a job"},
-        {"Avoided", "slowdown avoided, predicted"},
-        {"Jobs", "jobs"},
-        {"Steps", "steps"},
-        {"CoreHours", "core-hours given"},
-        {"UnusedHours", "of these not used"},
-        {"Metered", "step records that were metered"},
-    };
-
-    fputs("<ul class=\"cards\">\n", page->out);
-    put_gain(page);
-    for (size_t i = 0; i < sizeof(card) / sizeof(card[0]); i++)
-        if (is_told(page, card[i][0]) && !(has_gain(page) && strcmp(card[i][0], "Avoided") == 0))
-            put_card(page, card[i][0], card[i][1]);
-    fputs("</ul>\n", page->out);
-}
-
-/* ---- where the figures come from ---- */
-
-static void put_energy_note(struct report_html *page)
-{
-    const struct report_row *all = &page->grand;
-    uint32_t metered = all->energy[REPORT_ENERGY].metered;
-    const char *source = all->text[REPORT_ENERGY_SOURCE];
-
-    if (metered == 0) {
-        fputs("<li>No meter was read while these steps ran: their energy is not known.</li>\n",
-              page->out);
-        return;
+    for (size_t i = 0; i < table->columns; i++) {
+        report_format_cell(row, table->column[i].field, &table->terms, text);
+        json_append(list, json_object_new_string(text));
     }
-    fputs("<li>Energy: ", page->out);
-    page_text(page->out, *source ? source : "of a source that was not written down");
-    fputs(". A step is billed its part of what the packages and their memory used, or the whole "
-          "node where nothing finer is metered.",
-          page->out);
-    if (*all->text[REPORT_IDLE_ENERGY]) {
-        fputs(" What these take when idle is billed by the rule idle_energy = ", page->out);
-        page_text(page->out, all->text[REPORT_IDLE_ENERGY]);
-        fputs(".", page->out);
-    }
-    if (text_lists(source, "model"))
-        fputs(" <strong>Some of it is a model, an estimate that the site configured.</strong>",
-              page->out);
-    fputs("</li>\n", page->out);
-    if (metered < all->records)
-        fprintf(page->out,
-                "<li>Of %u of %u step records the energy is not known; sums that lack some are "
-                "marked \xe2\x89\xa5.</li>\n",
-                all->records - metered, all->records);
+    json_add(object, "value", report_table_object(table, row));
+    json_add(object, "text", list);
+    return object;
 }
 
-static void put_source(struct report_html *page, enum report_text source, const char *what,
-                       const char *without)
+/* Adds the first n of `of` rows, with these columns, and with those that the site wants. */
+static struct json_object *add_rows(const struct report_html *page, struct json_object *data,
+                                    const char *key, const char *format, const char *site,
+                                    const struct report_row *row, size_t n, size_t of)
 {
-    const char *text = page->grand.text[source];
-
-    fprintf(page->out, "<li>%s: ", what);
-    page_text(page->out, *text ? text : without);
-    fputs(".</li>\n", page->out);
-}
-
-static void put_notes(struct report_html *page)
-{
-    const struct report_row *all = &page->grand;
-    bool plain = all->energy[REPORT_ENERGY].metered == all->records &&
-                 !text_lists(all->text[REPORT_ENERGY_SOURCE], "model");
-
-    fprintf(page->out, "<section%s>", plain ? "" : " class=\"note\"");
-    fputs("<h2>Where these figures come from</h2><ul>\n", page->out);
-    put_energy_note(page);
-    put_source(page, REPORT_COUNTERS_SOURCE, "Instructions, misses and memory traffic",
-               "nothing was counted");
-    put_source(page, REPORT_SLOWDOWN_SOURCE,
-               "Slowdowns, and the slowdown avoided (predicted where Slurm put them, less "
-               "predicted where they stood)",
-               "none was predicted or observed");
-    fputs("<li>An empty cell is a figure that nobody measured. The energy-delay product of a job "
-          "is its energy times its elapsed time; of a user, the sum of his jobs'.</li>\n"
-          "</ul></section>\n",
-          page->out);
-}
-
-/* ---- tables ---- */
-
-static bool is_figure(const struct report_field *field)
-{
-    return field->form >= REPORT_FORM_SPAN;
-}
-
-static void put_row(struct report_html *page, const struct report_row *row,
-                    const struct report_column *column, size_t n)
-{
-    char raw[REPORT_CELL_MAX];
-
-    fputs("<tr>", page->out);
-    for (size_t i = 0; i < n; i++) {
-        if (is_figure(column[i].field)) {
-            report_format_raw(row, column[i].field, &page->about.terms, raw);
-            fprintf(page->out, "<td class=\"n\" data-v=\"%s\"", raw);
-        } else {
-            fputs("<td class=\"w\"", page->out);
-        }
-        fprintf(page->out, " data-t=\"%s\">", column[i].title);
-        page_cell(page, row, column[i].field);
-        fputs("</td>", page->out);
-    }
-    fputs("</tr>\n", page->out);
-}
-
-/* Puts a table of the first `shown` of n rows. */
-static void put_table(struct report_html *page, const char *title, const char *format,
-                      const struct report_row *row, size_t shown, size_t rows,
-                      const struct report_row *total)
-{
-    struct report_column *column;
+    struct json_object *object = json_object_new_object(), *list = json_object_new_array();
+    struct report_table table = {.terms = page->about.terms};
     struct berth_error err;
     char all[512];
-    size_t n;
 
-    snprintf(all, sizeof(all), "%s%s%s", format,
-             page->about.fields && *page->about.fields ? "," : "",
-             page->about.fields ? page->about.fields : "");
-    if (report_columns_parse(all, &column, &n, &err) < 0)
-        return;
+    snprintf(all, sizeof(all), "%s%s%s", format, site && *site ? "," : "", site ? site : "");
+    json_add(data, key, object);
+    json_add_u64(object, "of", of);
+    json_add(object, "rows", list);
+    if (report_columns_parse(all, &table.column, &table.columns, &err) < 0)
+        table.columns = 0;
+    json_add(object, "columns", columns_object(&table));
     for (size_t i = 0; i < n; i++)
-        if (column[i].field->form == REPORT_FORM_GROUP)
-            column[i].title = "User";
-    fprintf(page->out, "<section class=\"long\"><h2>%s</h2>\n", title);
-    if (shown < rows)
-        fprintf(page->out,
-                "<p class=\"soft\">The %zu that used most energy, of %zu; --csv has all.</p>\n",
-                shown, rows);
-    fputs("<div class=\"scroll\" tabindex=\"0\"><table class=\"rows\"><thead><tr>", page->out);
-    for (size_t i = 0; i < n; i++)
-        fprintf(page->out, "<th scope=\"col\"%s>%s</th>",
-                is_figure(column[i].field) ? " class=\"n\"" : "", column[i].title);
-    fputs("</tr></thead>\n<tbody>\n", page->out);
-    for (size_t i = 0; i < shown; i++)
-        put_row(page, &row[i], column, n);
-    fputs("</tbody>\n", page->out);
-    if (total && rows > 1) {
-        fputs("<tfoot>", page->out);
-        put_row(page, total, column, n);
-        fputs("</tfoot>", page->out);
+        json_append(list, row_object(&table, &row[i]));
+    free(table.column);
+    return object;
+}
+
+/* A price and CO2 have a place where the site has told what a kWh is to it. */
+static void add_total(const struct report_html *page, struct json_object *data)
+{
+    char format[256];
+
+    snprintf(format, sizeof(format),
+             "Energy%s%s,EDP,AvePower,Avoided,Jobs,Steps,CoreHours,UnusedHours,Metered,Records,"
+             "Cluster,EnergySource,IdleEnergy,CountersSource,SlowdownSource",
+             report_terms_price(&page->about.terms) ? ",Cost" : "",
+             report_terms_co2(&page->about.terms) ? ",CO2" : "");
+    add_rows(page, data, "total", format, NULL, &page->grand, 1, 1);
+}
+
+static void add_tables(const struct report_html *page, struct json_object *data)
+{
+    bool price = report_terms_price(&page->about.terms);
+    const char *of_user = price ? "Group,Jobs,Steps,CoreHours,UnusedHours,Energy,Cost,AvePower,EDP,"
+                                  "SlowdownObs,Avoided,Metered"
+                                : "Group,Jobs,Steps,CoreHours,UnusedHours,Energy,AvePower,EDP,"
+                                  "SlowdownObs,Avoided,Metered";
+    size_t users = page->users < PAGE_ROWS ? page->users : PAGE_ROWS;
+
+    add_rows(page, data, "users", of_user, page->about.fields, page->user, users, page->users);
+    add_rows(page, data, "all", of_user, page->about.fields, &page->grand, 1, 1);
+    add_rows(page, data, "jobs",
+             price ? "UID,JobID,JobName,User,Account,NCPUS,Elapsed,Energy,Cost,EDP,SlowdownObs,"
+                     "Avoided,State"
+                   : "UID,JobID,JobName,User,Account,NCPUS,Elapsed,Energy,AvePower,EDP,SlowdownObs,"
+                     "Avoided,State",
+             page->about.fields, page->job, page->kept, page->jobs);
+}
+
+/* Single steps are drawn as long as they are few. */
+static void add_steps(const struct report_html *page, struct json_object *data)
+{
+    size_t n = page->records > PAGE_STEPS ? 0 : page->steps;
+
+    json_add_u64(data, "records", page->records);
+    json_add_u64(add_rows(page, data, "steps",
+                          "Cluster,NodeList,JobID,JobName,User,UID,CPUs,Home,Start,End,Elapsed,"
+                          "Energy",
+                          NULL, page->step, n, page->steps),
+                 "most", PAGE_STEPS);
+}
+
+/* ---- time ---- */
+
+/* Returns [[from, seconds east of UTC]..] of this machine's time: a browser's may be another. */
+static struct json_object *zone_of(int64_t from, int64_t to)
+{
+    struct json_object *list = json_object_new_array(), *change;
+    long offset = 0;
+
+    for (int64_t at = from; at <= to; at += HOUR_S) {
+        time_t seconds = (time_t)at;
+        struct tm tm;
+        long its = localtime_r(&seconds, &tm) ? tm.tm_gmtoff : 0;
+
+        if (at != from && its == offset)
+            continue;
+        offset = its;
+        change = json_object_new_array();
+        json_append(change, json_object_new_int64(at));
+        json_append(change, json_object_new_int64(offset));
+        json_append(list, change);
     }
-    fputs("</table></div></section>\n", page->out);
-    free(column);
+    return list;
+}
+
+/* The time from left to right: what the report is of, as far as steps ran in it. */
+static void add_axis(const struct report_html *page, struct json_object *data)
+{
+    struct json_object *axis = json_object_new_object();
+    int64_t since = page->about.since, until = page->about.until;
+    int64_t from = page->records && page->from > since ? page->from : since;
+    int64_t to = page->to < until ? page->to : until;
+
+    if (to <= from)
+        to = from + 1;
+    json_add_number(axis, "from", (double)from);
+    json_add_number(axis, "to", (double)to);
+    json_add(axis, "zone", zone_of(from, to));
+    json_add(data, "axis", axis);
+}
+
+static void add_moment(struct json_object *data, const char *key, int64_t at)
+{
+    char text[64];
+
+    sacct_time_format(at, text, sizeof(text));
+    if (strlen(text) > 10 && text[10] == 'T')
+        text[10] = ' ';
+    json_add_text(data, key, at > 0 ? text : NULL);
+}
+
+static void add_power(const struct page_watts *watts, struct json_object *data)
+{
+    struct json_object *power = json_object_new_object();
+    size_t n = watts->any ? (size_t)(watts->last - watts->first + 1) : 0;
+
+    json_add_number(power, "width_s", (double)watts->width_s);
+    json_add_number(power, "first", (double)watts->first);
+    json_add(power, "joule", json_new_list(n, &json_number, watts->joule, sizeof(*watts->joule)));
+    json_add(data, "power", power);
+}
+
+static void add_slowdowns(const struct page_counts *counts, struct json_object *data)
+{
+    static const struct json_field count = {.kind = JSON_UNSIGNED, .size = sizeof(unsigned)};
+    struct json_object *slowdowns = json_object_new_object();
+
+    json_add(slowdowns, "from",
+             json_new_list(PAGE_CLASSES, &json_number, page_class_pct, sizeof(*page_class_pct)));
+    json_add(slowdowns, "n",
+             json_new_matrix(PAGE_CLASSES, PAGE_KINDS, &count, counts->n, sizeof(unsigned)));
+    json_add(data, "slowdowns", slowdowns);
+}
+
+/* ---- what berth is worth ---- */
+
+/* How many there are of each list, of which the result has the greatest. */
+static void add_benefit(const struct report_html *page, struct json_object *data)
+{
+    const struct benefit_about about = {page->about.since, page->about.until};
+    const struct benefit_result *result = page->benefit;
+    struct json_object *of = json_object_new_object();
+
+    json_add(data, "benefit", result ? benefit_json(result, &about) : NULL);
+    json_add(data, "of", of);
+    if (!result)
+        return;
+    json_add_u64(of, "gained", result->all_gained);
+    json_add_u64(of, "lost", result->all_lost);
+    json_add_u64(of, "gained_predicted", result->all_winners);
+    json_add_u64(of, "lost_predicted", result->all_losers);
 }
 
 /* ---- the page ---- */
 
-static size_t least(size_t a, size_t b)
+static void add_all(struct report_html *page, struct json_object *data)
 {
-    return a < b ? a : b;
+    page_conclude(page);
+    json_add_text(data, "version", PACKAGE_VERSION);
+    json_add_text(data, "ledger", page->about.ledger);
+    add_moment(data, "now", page->about.now);
+    add_moment(data, "since", page->about.since);
+    add_moment(data, "until", page->about.until);
+    add_total(page, data);
+    add_tables(page, data);
+    add_steps(page, data);
+    add_axis(page, data);
+    add_power(&page->watts, data);
+    add_slowdowns(&page->counts, data);
+    add_benefit(page, data);
+    page_days_add_to(page, data);
 }
 
-static void put_tables(struct report_html *page)
+/* Writes JSON that stands in a page: there "<" might end the script that it is in. Outside of its
+ * texts JSON has none. */
+static int put_data(FILE *out, const char *json)
 {
-    bool price = report_terms_price(&page->about.terms);
+    char *clean = NULL;
+    size_t length;
+    FILE *text = open_memstream(&clean, &length);
 
-    page->grand.group[0] = "all users";
-    put_table(page, "Users",
-              price ? "Group,Jobs,Steps,CoreHours,UnusedHours,Energy,Cost,AvePower,EDP,SlowdownObs,"
-                      "Avoided,Metered"
-                    : "Group,Jobs,Steps,CoreHours,UnusedHours,Energy,AvePower,EDP,SlowdownObs,"
-                      "Avoided,Metered",
-              page->user, least(page->users, PAGE_ROWS), page->users, &page->grand);
-    put_table(page, "Jobs",
-              price ? "JobID,JobName,User,Account,NCPUS,Elapsed,Energy,Cost,EDP,SlowdownObs,"
-                      "Avoided,State"
-                    : "JobID,JobName,User,Account,NCPUS,Elapsed,Energy,AvePower,EDP,SlowdownObs,"
-                      "Avoided,State",
-              page->job, page->kept, page->jobs, NULL);
-}
-
-static int put_page(struct report_html *page)
-{
-    put_head(page);
-    put_cards(page);
-    put_notes(page);
-    page_benefit(page);
-    if (page->jobs == 0)
-        fputs("<section><p>No step of the kind that was asked for ended in this time.</p>"
-              "</section>\n",
-              page->out);
-    page_bars(page, "Energy and EDP by user", page->user, least(page->users, BARS_MOST),
-              page->users, "Group");
-    page_bars(page, "Energy and EDP by job", page->job, least(page->kept, BARS_MOST), page->jobs,
-              "JobID");
-    page_power(page);
-    page_slowdowns(page);
-    if (page_days(page) < 0 || page_maps(page) < 0)
+    if (!text)
         return -1;
-    if (page->jobs)
-        put_tables(page);
-    fputs("<footer>Made by berthctl report ", page->out);
-    put_at(page->out, page->about.now);
-    fputs(" from the ledger ", page->out);
-    page_text(page->out, page->about.ledger);
-    fprintf(page->out, ".</footer>\n</main>\n<script>\n%s</script></body></html>\n", page_script);
-    return fflush(page->out) != 0 || ferror(page->out) ? -1 : 0;
+    text_put_json(text, json);
+    if (fclose(text) != 0) {
+        free(clean);
+        return -1;
+    }
+    for (const char *at = clean; *at; at++)
+        if (*at == '<')
+            fputs("\\u003c", out);
+        else
+            putc(*at, out);
+    free(clean);
+    return 0;
 }
 
 static int put_report(struct report_html *page, FILE *out)
 {
-    page->out = out;
-    page_conclude(page);
-    return put_page(page);
+    struct json_object *data = json_object_new_object();
+    const char *json;
+    int rc = -1;
+
+    errno = 0;
+    if (data)
+        add_all(page, data);
+    if (data && errno != ENOMEM &&
+        (json = json_object_to_json_string_ext(data, JSON_C_TO_STRING_PLAIN |
+                                                         JSON_C_TO_STRING_NOSLASHESCAPE))) {
+        fputs(page_head, out);
+        rc = put_data(out, json);
+        fputs(page_tail, out);
+    }
+    json_object_put(data);
+    return rc < 0 || fflush(out) != 0 || ferror(out) ? -1 : 0;
 }
 
 /* Writes the page into a file, with the mode that this user gives to files. */

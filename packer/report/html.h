@@ -2,8 +2,8 @@
 /* html - writes a report as one page for a browser: figures, charts, the nodes over time, tables.
  *
  * The page needs nothing but itself: no script, style, font or picture of anywhere else, and the
- * browser is told to load none. All figures are there without its script, which only sorts tables.
- * What comes from users is escaped. What is drawn is gathered job by job, and takes as much room
+ * browser is told to load none. The figures are in it as JSON, and its script (page.js) draws them.
+ * What comes from users stays text. What is drawn is gathered job by job, and takes as much room
  * for a year as for a day. */
 #ifndef BERTH_REPORT_HTML_H
 #define BERTH_REPORT_HTML_H

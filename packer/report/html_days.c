@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* html_days - a table with a line for each node and a column for each day: how much energy its
- * steps took there, or, where no meter was read, how many core-hours. What a step took is divided
- * over its days by their part of its time. Where there are too many days the columns are months. */
+/* html_days - adds up for each node and day how much energy its steps took there, or, where no
+ * meter was read, how many core-hours. What a step took is divided over its days by their part of
+ * its time. */
 #include <math.h>
 #include <search.h>
 #include <stdlib.h>
@@ -9,13 +9,12 @@
 #include <time.h>
 
 #include "packer/base/array.h"
+#include "packer/base/json.h"
+#include "packer/base/json_fields.h"
 #include "packer/report/html_impl.h"
 
 #define DAY_S 86400
-#define COLUMNS_MOST 62
 #define NODES_MOST 100
-#define MOST_OF 0.95 /* of the cells decide on the scale */
-#define NUMBERS 14   /* a table of so many columns has room for its figures */
 
 /* ---- gathering ---- */
 
@@ -136,21 +135,7 @@ void page_days_free(struct page_days *days)
     free(days->node);
 }
 
-/* ---- the table ---- */
-
-struct days {
-    struct report_html *page;
-    bool energy;    /* else core-seconds */
-    int64_t first;  /* the number of the first day */
-    size_t n;       /* columns */
-    int64_t *begin; /* [n] of each, Unix seconds */
-    size_t *column; /* [span] of each day from the first on */
-    size_t span;
-    bool months;
-    double *cell; /* [nodes][n]: J, or core-seconds; NAN nothing */
-    size_t nodes, left_out;
-    double most; /* of the scale */
-};
+/* ---- what the page is told ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -161,192 +146,60 @@ static int by_name(const void *a, const void *b)
     return order ? order : strverscmp(left->node, right->node);
 }
 
-/* From the first day that a node has to the last. */
-static void find_span(struct days *days)
+/* Returns the names of the days from the first that a node has to the last; *first is its number.
+ */
+static struct json_object *name_days(const struct page_days *days, int64_t *first)
 {
-    const struct page_days *all = &days->page->days;
+    struct json_object *list = json_object_new_array();
+    struct calendar calendar = {.months = false};
     int64_t last = INT64_MIN;
 
-    days->first = INT64_MAX;
-    for (size_t i = 0; i < all->nodes; i++) {
-        const struct page_node *node = all->node[i];
+    *first = INT64_MAX;
+    for (size_t i = 0; i < days->nodes; i++) {
+        const struct page_node *node = days->node[i];
 
         if (node->n == 0)
             continue;
-        days->first = node->first < days->first ? node->first : days->first;
+        *first = node->first < *first ? node->first : *first;
         last = node->first + (int64_t)node->n > last ? node->first + (int64_t)node->n : last;
     }
-    days->span = last > days->first ? (size_t)(last - days->first) : 0;
-    days->months = days->span > COLUMNS_MOST;
-}
-
-/* Gives each day a column. */
-static void find_columns(struct days *days)
-{
-    struct calendar calendar = {.months = days->months};
-
-    for (size_t i = 0; i < days->span; i++) {
-        int64_t noon = days->page->days.origin + (days->first + (int64_t)i) * DAY_S + DAY_S / 2;
-
-        if (i == 0 || noon >= calendar.next) {
-            if (!calendar_find(&calendar, noon))
-                break;
-            days->begin[days->n++] = calendar.begin;
-        }
-        days->column[i] = days->n - 1;
+    for (int64_t day = *first; day < last; day++) {
+        calendar_find(&calendar, days->origin + day * DAY_S + DAY_S / 2);
+        json_append(list, json_object_new_string(calendar.name));
     }
+    return list;
 }
 
-static double value_of(const struct days *days, const struct page_day *day)
+static struct json_object *node_object(const struct page_node *node, bool energy, int64_t first)
 {
-    return days->energy ? day->energy_j : day->core_s;
+    struct json_object *object = json_object_new_object();
+
+    json_add_text(object, "node", node->node);
+    json_add_number(object, "first", (double)(node->first - first));
+    json_add(object, "value",
+             json_new_list(node->n, &json_number,
+                           energy ? &node->day->energy_j : &node->day->core_s, sizeof(*node->day)));
+    return object;
 }
 
-/* Fills the lines, each from its node, and finds the scale. */
-static void fill(struct days *days, double *sorted)
+void page_days_add_to(struct report_html *page, struct json_object *data)
 {
-    const struct page_days *all = &days->page->days;
-    size_t cells;
+    struct json_object *object = json_object_new_object(), *nodes = json_object_new_array();
+    struct page_days *days = &page->days;
+    bool energy = page->grand.energy[REPORT_ENERGY].metered > 0;
+    size_t left_out = 0;
+    int64_t first;
 
-    for (size_t i = 0; i < all->nodes; i++) {
-        const struct page_node *node = all->node[i];
-
-        if (i >= NODES_MOST) {
-            days->left_out += node->records;
-            continue;
-        }
-        for (size_t d = 0; d < days->n; d++)
-            days->cell[i * days->n + d] = NAN;
-        for (size_t k = 0; k < node->n; k++)
-            add_value(
-                &days->cell[i * days->n + days->column[(size_t)(node->first - days->first) + k]],
-                value_of(days, &node->day[k]));
-    }
-    days->nodes = all->nodes < NODES_MOST ? all->nodes : NODES_MOST;
-    cells = days->nodes * days->n;
-    memcpy(sorted, days->cell, cells * sizeof(*sorted));
-    days->most = page_scale(sorted, cells, MOST_OF);
-}
-
-/* ---- drawing ---- */
-
-static void put_figure(const struct days *days, double value)
-{
-    char text[REPORT_NUMBER_MAX];
-
-    if (days->energy)
-        report_format_energy(value, REPORT_UNIT_AUTO, text);
-    else
-        snprintf(text, sizeof(text), "%.3g h", value / 3600);
-    fputs(text, days->page->out);
-}
-
-static void put_day(FILE *out, int64_t at, const char *format)
-{
-    time_t seconds = (time_t)at;
-    struct tm tm;
-    char text[32];
-
-    if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), format, &tm))
-        fputs(text, out);
-}
-
-static void put_cell(const struct days *days, size_t line, size_t d)
-{
-    FILE *out = days->page->out;
-    double value = days->cell[line * days->n + d];
-
-    if (isnan(value)) {
-        fputs("<td></td>", out);
-        return;
-    }
-    fprintf(out, "<td style=\"--v:%.2f\" title=\"",
-            days->most > 0 ? fmin(value / days->most, 1) : 0);
-    page_text(out, days->page->days.node[line]->node);
-    fputs(", ", out);
-    put_day(out, days->begin[d], days->months ? "%Y-%m: " : "%Y-%m-%d: ");
-    put_figure(days, value);
-    fputs("\">", out);
-    if (value > days->most)
-        fputs("\xe2\x96\xb2", out);
-    if (days->n <= NUMBERS)
-        put_figure(days, value);
-    fputs("</td>", out);
-}
-
-static void put_table(const struct days *days)
-{
-    FILE *out = days->page->out;
-
-    fputs("<div class=\"scroll\" tabindex=\"0\"><table class=\"heat\"><thead><tr><th "
-          "scope=\"col\">Node</th>",
-          out);
-    for (size_t d = 0; d < days->n; d++) {
-        fputs("<th scope=\"col\">", out);
-        put_day(out, days->begin[d], days->months ? "%b %y" : days->n <= NUMBERS ? "%b %d" : "%d");
-        fputs("</th>", out);
-    }
-    fputs("</tr></thead>\n<tbody>\n", out);
-    for (size_t i = 0; i < days->nodes; i++) {
-        fputs("<tr><th scope=\"row\">", out);
-        page_text(out, days->page->days.node[i]->node);
-        fputs("</th>", out);
-        for (size_t d = 0; d < days->n; d++)
-            put_cell(days, i, d);
-        fputs("</tr>\n", out);
-    }
-    fputs("</tbody></table></div>\n", out);
-}
-
-static void put_section(const struct days *days)
-{
-    FILE *out = days->page->out;
-
-    fprintf(out, "<section class=\"long\"><h2>Nodes by %s</h2>\n<p class=\"soft\">%s of the steps ",
-            days->months ? "month" : "day", days->energy ? "Energy" : "Core-hours given");
-    fprintf(out, "of each node %s from ", days->months ? "in each month" : "on each day");
-    put_day(out, days->begin[0], "%Y-%m-%d");
-    fputs(". The darkest cells have ", out);
-    put_figure(days, days->most);
-    fputs(" and more; what lies above that scale is marked \xe2\x96\xb2.</p>\n", out);
-    put_table(days);
-    if (days->left_out)
-        fprintf(out,
-                "<p class=\"soft\">%zu records of more nodes are not shown: --nodelist asks for "
-                "certain ones.</p>\n",
-                days->left_out);
-    fputs("</section>\n", out);
-}
-
-static int put_days(struct days *days)
-{
-    size_t lines = days->page->days.nodes < NODES_MOST ? days->page->days.nodes : NODES_MOST;
-    int rc = -1;
-
-    days->begin = malloc(days->span * sizeof(*days->begin));
-    days->column = calloc(days->span, sizeof(*days->column));
-    if (days->begin && days->column) {
-        find_columns(days);
-        days->cell = malloc((2 * lines * days->n + 1) * sizeof(*days->cell));
-    }
-    if (days->cell) {
-        fill(days, days->cell + lines * days->n);
-        put_section(days);
-        rc = 0;
-    }
-    free(days->begin);
-    free(days->column);
-    free(days->cell);
-    return rc;
-}
-
-int page_days(struct report_html *page)
-{
-    struct days days = {.page = page, .energy = page->grand.energy[REPORT_ENERGY].metered > 0};
-
-    if (page->days.nodes == 0)
-        return 0;
-    qsort(page->days.node, page->days.nodes, sizeof(*page->days.node), by_name);
-    find_span(&days);
-    return days.span ? put_days(&days) : 0;
+    if (days->nodes)
+        qsort(days->node, days->nodes, sizeof(*days->node), by_name);
+    json_add_bool(object, "energy", energy);
+    json_add(object, "day", name_days(days, &first));
+    for (size_t i = 0; i < days->nodes; i++)
+        if (i >= NODES_MOST)
+            left_out += days->node[i]->records;
+        else if (days->node[i]->n)
+            json_append(nodes, node_object(days->node[i], energy, first));
+    json_add(object, "nodes", nodes);
+    json_add_u64(object, "left_out", left_out);
+    json_add(data, "days", object);
 }

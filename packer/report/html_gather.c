@@ -118,6 +118,26 @@ static int keep_job(const struct report_row *job, const struct report_row *steps
     return 0;
 }
 
+/* ---- slowdowns ---- */
+
+const double page_class_pct[PAGE_CLASSES] = {0, 1, 2, 5, 10, 20, 50, 100};
+
+static void count_slowdowns(struct page_counts *counts, const struct report_row *row)
+{
+    static const enum report_number kind[PAGE_KINDS] = {REPORT_AT_HOME, REPORT_PREDICTED,
+                                                        REPORT_OBSERVED};
+
+    for (size_t k = 0; k < PAGE_KINDS; k++) {
+        double slowdown = row->number[kind[k]];
+        size_t i = PAGE_CLASSES - 1;
+
+        while (i > 0 && slowdown * 100 < page_class_pct[i])
+            i--;
+        if (!isnan(slowdown))
+            counts->n[i][k]++;
+    }
+}
+
 /* ---- all ---- */
 
 static int add_record(struct report_html *page, const struct report_row *row)
@@ -126,7 +146,7 @@ static int add_record(struct report_html *page, const struct report_row *row)
     page->from = row->start < page->from ? row->start : page->from;
     page->to = row->end > page->to ? row->end : page->to;
     page_power_add(page, row);
-    page_slowdowns_add(page, row);
+    count_slowdowns(&page->counts, row);
     return page_days_add(page, row) < 0 ? -1 : keep_step(page, row);
 }
 

@@ -8,7 +8,6 @@
 #include "packer/report/intern.h"
 #include "packer/report/totals.h"
 
-#define PAGE_COLOURS 9  /* of users; everybody else's is the one after */
 #define PAGE_ROWS 500   /* of a table */
 #define PAGE_STEPS 2000 /* that are drawn one by one */
 
@@ -20,11 +19,13 @@ struct page_watts {
     double joule[PAGE_BUCKETS];
 };
 
-/* Steps by how much slower than alone they were. */
+/* Steps by how much slower than alone they were: predicted as Slurm put them, predicted where they
+ * stood, and measured. The classes are the same in every report. */
 #define PAGE_CLASSES 8
 #define PAGE_KINDS 3
+extern const double page_class_pct[PAGE_CLASSES]; /* where each begins */
 struct page_counts {
-    unsigned n[PAGE_CLASSES][PAGE_KINDS], most;
+    unsigned n[PAGE_CLASSES][PAGE_KINDS];
 };
 
 /* What a node's steps took on each day. */
@@ -48,7 +49,6 @@ struct page_days {
 
 /* What the page shows, gathered before it is written. */
 struct report_html {
-    FILE *out;
     struct report_page about;
     const struct benefit_result *benefit;
     struct report_intern *words;
@@ -70,64 +70,16 @@ struct report_html {
 /* Sorts what was gathered, and finds the total of all. */
 void page_conclude(struct report_html *page);
 
-/* The time from left to right of a drawing: what the report is of, as far as steps ran in it. */
-struct page_axis {
-    int64_t from, to;   /* unix seconds */
-    double left, right; /* where they stand */
-};
-
-void page_axis_find(const struct report_html *page, struct page_axis *axis); /* its time */
-double page_axis_x(const struct page_axis *axis, int64_t at);
-
-/* Draws it at the bottom, with lines up to 0. */
-void page_axis_put(FILE *out, const struct page_axis *axis, double bottom);
-
-/* Returns the greatest value of a scale for values of which outliers are left out: those more than
- * four times the one that `part` (0 to 1) of them do not exceed. Values that are no number or not
- * above 0 do not count; 0: there is no other. The list is sorted and shortened. */
-double page_scale(double *value, size_t n, double part);
-
-/* Writes text of users: escaped, and what is no UTF-8, or a control character, as U+FFFD. */
-void page_text(FILE *out, const char *text);
-
-/* Writes a cell for people, "12.34 kJ". */
-void page_cell(struct report_html *page, const struct report_row *row,
-               const struct report_field *field);
-
-/* Returns the user's colour: a class "c0".."c9". */
-unsigned page_colour(const struct report_html *page, const char *user, double uid);
-
-/* Draws a bar, `part` of what there is room for; more than 1 ends in stripes. NAN: no bar. */
-void page_bar(FILE *out, double part, unsigned colour);
-
-/* Draws bars of energy and of EDP, a line for each of these rows, which are the first of n; names
- * are what `label` says. */
-void page_bars(struct report_html *page, const char *title, const struct report_row *row,
-               size_t lines, size_t n, const char *label_field);
-
-/* Says it in one sentence, which the page begins with. */
-void page_verdict(struct report_html *page);
-
-/* Says whether berth helps: what benefit_print() says. */
-void page_benefit(struct report_html *page);
-
-/* Draws each node's cores over time. 0, or -1 with errno. */
-int page_maps(struct report_html *page);
-
-/* Notes what a record's step took on its days; draws what each node did on each day, or in each
- * month. 0, or -1 with errno. */
+/* Notes what a record's step took on its days: 0, or -1 with errno. Adds "days" to what page.js is
+ * told. */
 int page_days_add(struct report_html *page, const struct report_row *row);
-int page_days(struct report_html *page);
+void page_days_add_to(struct report_html *page, struct json_object *data);
 void page_days_free(struct page_days *days);
 
-/* Notes what a record's step drew; draws that over time. */
+/* Notes what a record's step drew. */
 void page_power_add(struct report_html *page, const struct report_row *row);
-void page_power(struct report_html *page);
 
-/* Counts a record's step; draws how many steps were how much slower than alone. */
-void page_slowdowns_add(struct report_html *page, const struct report_row *row);
-void page_slowdowns(struct report_html *page);
-
-extern const char page_style[], page_script[];
+/* page.html, up to where the JSON stands, and from there on. */
+extern const char page_head[], page_tail[];
 
 #endif

@@ -12,17 +12,10 @@ libpacker_la_SOURCES += \
 	packer/report/fields.c packer/report/fields.h \
 	packer/report/format.c \
 	packer/report/html.c packer/report/html.h \
-	packer/report/html_axis.c \
-	packer/report/html_bars.c \
-	packer/report/html_benefit.c \
 	packer/report/html_days.c \
 	packer/report/html_gather.c \
 	packer/report/html_impl.h \
-	packer/report/html_map.c \
 	packer/report/html_power.c \
-	packer/report/html_scale.c \
-	packer/report/html_slowdown.c \
-	packer/report/html_text.c \
 	packer/report/intern.c packer/report/intern.h \
 	packer/report/join.c packer/report/join.h \
 	packer/report/merge.c \
@@ -35,16 +28,17 @@ libpacker_la_SOURCES += \
 	packer/report/variation.c packer/report/variation.h \
 	packer/report/variation_page.c
 
-# The page's looks and its script, as C strings.
+# The page as C strings: what stands before the JSON that it draws, and what stands behind it.
 nodist_libpacker_la_SOURCES = packer/report/page.c
 CLEANFILES += packer/report/page.c
-EXTRA_DIST += packer/report/page.css packer/report/page.js
-packer/report/page.c: packer/report/page.css packer/report/page.js packer/report/local.mk
+page_parts = packer/report/page.html packer/report/page.css packer/report/page.js
+EXTRA_DIST += $(page_parts)
+packer/report/page.c: $(page_parts) packer/report/local.mk
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && { \
 		echo '/* SPDX-License-Identifier: GPL-2.0-or-later */'; echo '#include "packer/report/html_impl.h"'; \
-		for part in style:css script:js; do \
-			echo "const char page_$${part%:*}[] ="; \
-			sed '/SPDX/d; s/[\\"]/\\&/g; s/.*/    "&\\n"/' $(srcdir)/packer/report/page.$${part#*:}; \
-			echo '    ;'; \
-		done; \
+		echo 'const char page_head[] ='; \
+		sed -e '/^@style@/{r $(srcdir)/packer/report/page.css' -e 'd}' -e '/^@script@/{r $(srcdir)/packer/report/page.js' -e 'd}' \
+			$(srcdir)/packer/report/page.html | \
+			sed '/SPDX/d; s/[\\"]/\\&/g; s/.*/    "&\\n"/; s/^    "@data@\\n"/    ;\nconst char page_tail[] =/'; \
+		echo '    ;'; \
 	} >$@.tmp && mv $@.tmp $@
