@@ -271,7 +271,7 @@ static struct json_object *answer(struct input *input, struct json_object *histo
     return output;
 }
 
-struct json_object *ctl_model_adapt(struct json_object *object, struct berth_error *err)
+static struct json_object *adapt_of(struct json_object *object, struct berth_error *err)
 {
     struct json_object *history = NULL;
     struct input input;
@@ -285,3 +285,5 @@ struct json_object *ctl_model_adapt(struct json_object *object, struct berth_err
         return NULL;
     return answer(&input, history, err);
 }
+
+const struct ctl_filter ctl_filter_adapt = {.whole = adapt_of};

@@ -256,7 +256,7 @@ static struct json_object *observe_and_predict(const struct ctl_apps *apps,
     return output;
 }
 
-struct json_object *ctl_model_contend(struct json_object *input, struct berth_error *err)
+static struct json_object *contend_of(struct json_object *input, struct berth_error *err)
 {
     struct json_object *output = NULL;
     struct contend *contend = NULL;
@@ -275,3 +275,5 @@ struct json_object *ctl_model_contend(struct json_object *input, struct berth_er
     ctl_apps_free(&apps);
     return output;
 }
+
+const struct ctl_filter ctl_filter_contend = {.whole = contend_of};

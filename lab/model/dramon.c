@@ -5,9 +5,6 @@
 #include <stdlib.h>
 
 #include "models/numa/dramon.h"
-#include "packer/base/json.h"
-#include "packer/base/json_asked.h"
-#include "packer/base/json_fields.h"
 #include "lab/model/models.h"
 
 #define MOST_NS 1e9 /* a second */
@@ -16,7 +13,12 @@
 #define HARDWARE(key, member, min, max)                                                            \
     JSON_RANGE(struct dramon_hardware, key, member, REQUIRED, min, max)
 #define SOFTWARE(member, need, min, max)                                                           \
-    JSON_RANGE(struct dramon_software, #member, member, need, min, max)
+    JSON_RANGE(struct software, #member, is.member, need, min, max)
+
+struct software {
+    struct dramon_software is;
+    struct json_object *brd; /* NULL: not given */
+};
 
 static const struct json_field hardware_fields[] = {
     JSON_WHOLE(struct dramon_hardware, "channels", channels, REQUIRED, 1, 1e6),
@@ -42,17 +44,17 @@ static const struct json_field software_fields[] = {
     SOFTWARE(read_ratio, REQUIRED, 0, 1),
     SOFTWARE(wtr, REQUIRED, 0, 1),
     SOFTWARE(rtr, REQUIRED, 0, 1),
-    JSON_WHOLE(struct dramon_software, "ranks", ranks, REQUIRED, 1, 1e6),
+    JSON_WHOLE(struct software, "ranks", is.ranks, REQUIRED, 1, 1e6),
     SOFTWARE(same_row, OPTIONAL, 0, 1),
     SOFTWARE(same_bank, OPTIONAL, 0, 1),
     SOFTWARE(other_channel, OPTIONAL, 0, 1),
+    JSON_ANY(struct software, "brd", brd, OPTIONAL, OBJECT),
     JSON_END,
 };
 
 struct input {
     struct dramon_hardware hardware;
-    struct dramon_software software;
-    struct dramon_brd brd[DRAMON_BRD_MAX];
+    struct software software;
     double cores;
 };
 
@@ -91,17 +93,13 @@ static int read_brd(struct json_object *brds, const char *key, struct dramon_brd
     return json_get(brds, &field, &brd->probability, err) < 0 ? berth_error_before(err, "brd.") : 0;
 }
 
-/* Reads "brd", or where it is absent takes the distances of section 4.5.3. */
-static int read_brds(struct json_object *object, struct input *input, struct berth_error *err)
+/* Reads "brd", which replaces the distances of section 4.5.3. */
+static int read_brds(struct json_object *brds, struct dramon_brd *brd, struct dramon_software *sw,
+                     struct berth_error *err)
 {
-    struct json_object *brds = NULL;
     double sum = 0;
     size_t n = 0;
 
-    input->software.brd = dramon_brd_runtime;
-    input->software.brds = DRAMON_BRDS_RUNTIME;
-    if (json_get_object(object, "brd", JSON_OPTIONAL, &brds, err) < 0)
-        return -1;
     if (!brds)
         return 0;
     if (json_object_object_length(brds) > DRAMON_BRD_MAX)
@@ -109,60 +107,54 @@ static int read_brds(struct json_object *object, struct input *input, struct ber
     json_object_object_foreach(brds, key, value)
     {
         (void)value;
-        if (read_brd(brds, key, &input->brd[n], err) < 0)
+        if (read_brd(brds, key, &brd[n], err) < 0)
             return -1;
-        sum += input->brd[n++].probability;
+        sum += brd[n++].probability;
     }
-    input->software.brd = input->brd;
-    input->software.brds = n;
+    sw->brd = brd;
+    sw->brds = n;
     if (fabs(sum - 1) > DRAMON_SUM_TOLERANCE)
         return berth_error_set(err, "brd: probabilities that sum to 1 expected, not to %g", sum);
     return 0;
 }
 
-static int input_read(struct input *input, struct json_object *object, struct berth_error *err)
+static int check_software(struct software *software, struct dramon_brd *brd,
+                          struct berth_error *err)
 {
-    struct dramon_software *sw = &input->software;
-    double sum;
+    const struct dramon_software *sw = &software->is;
+    double sum = sw->hit + sw->miss + sw->conflict;
 
-    *sw = (struct dramon_software){.same_row = NAN, .same_bank = NAN, .other_channel = NAN};
-    if (json_read(object, input_fields, input, err) < 0)
-        return -1;
-    sum = sw->hit + sw->miss + sw->conflict;
     if (fabs(sum - 1) > DRAMON_SUM_TOLERANCE)
         return berth_error_set(err, "software.hit, miss and conflict: a sum of 1 expected, not %g",
                                sum);
-    return read_brds(json_find(object, "software"), input, err) < 0
+    return read_brds(software->brd, brd, &software->is, err) < 0
                ? berth_error_before(err, "software.")
                : 0;
 }
 
 /* ---- the answer ---- */
 
-static struct json_object *answer(const struct dramon_point *point, size_t n)
+static int add_curve(void *of, struct json_object *output, struct berth_error *err)
 {
-    struct json_object *output = json_object_new_object();
+    struct input *in = of;
+    struct dramon_brd brd[DRAMON_BRD_MAX];
+    size_t n = (size_t)in->cores;
+    struct dramon_point *point = calloc(n, sizeof(*point));
+    int rc = point ? check_software(&in->software, brd, err)
+                   : berth_error_set(err, "cores: out of memory");
 
-    json_add(output, "curve", json_new_list(n, &point_item, point, sizeof(*point)));
-    return output;
-}
-
-struct json_object *ctl_model_dramon(struct json_object *input, struct berth_error *err)
-{
-    struct json_object *output = NULL;
-    struct dramon_point *point;
-    struct input in;
-
-    if (input_read(&in, input, err) < 0)
-        return NULL;
-    point = calloc((size_t)in.cores, sizeof(*point));
-    if (!point)
-        berth_error_set(err, "cores: out of memory");
-    else if (dramon_curve(&in.hardware, &in.software, (size_t)in.cores, point) == 0)
-        output = answer(point, (size_t)in.cores);
-    else /* the one check that is not of a field by itself */
-        berth_error_set(err, "software.same_row, same_bank and other_channel: a sum of at most 1 "
-                             "expected");
+    if (rc == 0 && dramon_curve(&in->hardware, &in->software.is, n, point) < 0)
+        rc = berth_error_set(err, "software.same_row, same_bank and other_channel: a sum of at "
+                                  "most 1 expected"); /* the one check not of a field by itself */
+    if (rc == 0)
+        json_add(output, "curve", json_new_list(n, &point_item, point, sizeof(*point)));
     free(point);
-    return output;
+    return rc;
 }
+
+CTL_FILTER(dramon, struct input, input_fields, add_curve,
+           .software.is = {.same_row = NAN,
+                           .same_bank = NAN,
+                           .other_channel = NAN,
+                           .brd = dramon_brd_runtime,
+                           .brds = DRAMON_BRDS_RUNTIME});

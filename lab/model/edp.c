@@ -3,8 +3,6 @@
 #include <math.h>
 
 #include "models/energy/edp.h"
-#include "packer/base/json.h"
-#include "packer/base/json_fields.h"
 #include "lab/model/models.h"
 
 #define MOST 1e24 /* no run takes more joules, seconds or instructions */
@@ -22,28 +20,23 @@ static const struct json_field run_fields[] = {
     JSON_END,
 };
 
-struct json_object *ctl_model_edp(struct json_object *input, struct berth_error *err)
+static int add_cost(void *in, struct json_object *output, struct berth_error *err)
 {
-    struct run run = {.idle_w = NAN};
-    struct json_object *output;
-    double above_j;
+    const struct run *run = in;
+    double above_j = run->energy_j - run->idle_w * run->seconds;
 
-    if (json_read(input, run_fields, &run, err) < 0)
-        return NULL;
-    above_j = run.energy_j - run.idle_w * run.seconds;
-    if (above_j < 0) {
-        berth_error_set(err, "idle_w: %g: a run of %g s with %g J drew less", run.idle_w,
-                        run.seconds, run.energy_j);
-        return NULL;
-    }
-    output = json_object_new_object();
-    json_add_double(output, "edp", edp_classic(run.energy_j, run.seconds));
+    if (above_j < 0)
+        return berth_error_set(err, "idle_w: %g: a run of %g s with %g J drew less", run->idle_w,
+                               run->seconds, run->energy_j);
+    json_add_double(output, "edp", edp_classic(run->energy_j, run->seconds));
     json_add_double(output, "edp_paper",
-                    edp_per_instruction(run.energy_j, run.seconds, run.instructions));
+                    edp_per_instruction(run->energy_j, run->seconds, run->instructions));
     if (isnan(above_j))
-        return output;
-    json_add_double(output, "edp_above_idle", edp_classic(above_j, run.seconds));
+        return 0;
+    json_add_double(output, "edp_above_idle", edp_classic(above_j, run->seconds));
     json_add_double(output, "edp_paper_above_idle",
-                    edp_per_instruction(above_j, run.seconds, run.instructions));
-    return output;
+                    edp_per_instruction(above_j, run->seconds, run->instructions));
+    return 0;
 }
+
+CTL_FILTER(edp, struct run, run_fields, add_cost, .idle_w = NAN);

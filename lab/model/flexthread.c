@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* flexthread - the model flexthread: how many threads to create. */
-
 #include "models/numa/flexthread.h"
-#include "packer/base/json.h"
-#include "packer/base/json_fields.h"
 #include "lab/model/models.h"
 
 struct input {
@@ -33,47 +30,29 @@ static void add_count(struct json_object *object, const char *key, size_t count)
     json_add(object, key, count ? json_object_new_uint64(count) : NULL);
 }
 
-/* Adds what becomes of so many threads. */
-static void add_threads(struct json_object *output, const struct flexthread *wanted, size_t threads)
+static int add_threads(void *of, struct json_object *output, struct berth_error *err)
 {
-    size_t worst = 0;
-    double slowdown;
+    const struct input *in = of;
+    const struct flexthread wanted = {(size_t)in->cores_min, (size_t)in->cores, in->imbalance,
+                                      in->overhead,          in->sync_hz,       in->memory_ns,
+                                      in->syscall_ns};
+    size_t threads, worst = 0;
 
-    add_count(output, "threads", threads);
-    if (threads == 0)
-        return;
-    slowdown = flexthread_slowdown_max(threads, wanted->cores_min, wanted->cores_max, &worst);
-    json_add_double(output, "imbalance", slowdown);
-    json_add_u64(output, "worst_cores", worst);
-    json_add_double(output, "overhead", flexthread_overhead(wanted, threads, wanted->cores_min));
-}
-
-struct json_object *ctl_model_flexthread(struct json_object *input, struct berth_error *err)
-{
-    struct input in = {
-        .cores_min = 1, .imbalance = 0.05, .overhead = 0.05, .noise = FLEXTHREAD_NOISE};
-    struct json_object *output;
-    struct flexthread wanted;
-
-    if (json_read(input, input_fields, &in, err) < 0)
-        return NULL;
-    if (in.cores_min > in.cores) {
-        berth_error_set(err, "cores_min: %g: at most cores (%g) expected", in.cores_min, in.cores);
-        return NULL;
-    }
-    wanted = (struct flexthread){
-        .cores_min = (size_t)in.cores_min,
-        .cores_max = (size_t)in.cores,
-        .imbalance = in.imbalance,
-        .overhead = in.overhead,
-        .sync_hz = in.sync_hz,
-        .memory_ns = in.memory_ns,
-        .syscall_ns = in.syscall_ns,
-    };
-    output = json_object_new_object();
+    if (in->cores_min > in->cores)
+        return berth_error_set(err, "cores_min: %g: at most cores (%g) expected", in->cores_min,
+                               in->cores);
+    threads = in->threads > 0 ? (size_t)in->threads : flexthread_count(&wanted, in->noise);
     add_count(output, "t_min", flexthread_min(&wanted));
     add_count(output, "t_max", flexthread_max(&wanted));
-    add_threads(output, &wanted,
-                in.threads > 0 ? (size_t)in.threads : flexthread_count(&wanted, in.noise));
-    return output;
+    add_count(output, "threads", threads);
+    if (threads == 0)
+        return 0;
+    json_add_double(output, "imbalance",
+                    flexthread_slowdown_max(threads, wanted.cores_min, wanted.cores_max, &worst));
+    json_add_u64(output, "worst_cores", worst);
+    json_add_double(output, "overhead", flexthread_overhead(&wanted, threads, wanted.cores_min));
+    return 0;
 }
+
+CTL_FILTER(flexthread, struct input, input_fields, add_threads, .cores_min = 1, .imbalance = 0.05,
+           .overhead = 0.05, .noise = FLEXTHREAD_NOISE);

@@ -6,9 +6,6 @@
 #include <string.h>
 
 #include "models/tasks/locality.h"
-#include "packer/base/json.h"
-#include "packer/base/json_fields.h"
-#include "packer/cli/common/input.h"
 #include "lab/model/models.h"
 
 #define CELLS_MOST 10000000 /* of the matrix that is answered */
@@ -129,21 +126,18 @@ static int expect_few_cells(const struct input *input, struct berth_error *err)
                            tasks, nodes, CELLS_MOST);
 }
 
-static int read_input(struct input *input, struct json_object *object, struct berth_error *err)
+static int read_input(struct input *input, struct berth_error *err)
 {
-    if (json_get_object(object, "tasks", JSON_REQUIRED, &input->tasks, err) < 0)
-        return -1;
     if (json_object_object_length(input->tasks) == 0)
         return berth_error_set(err, "tasks: empty");
-    if (json_get_object(object, "objects", JSON_REQUIRED, &input->objects, err) < 0 ||
-        make_room(input, err) < 0 || read_tasks(input, err) < 0)
-        return -1;
-    if (read_objects(input, err) < 0)
+    if (!input->objects)
+        return berth_error_set(err, "objects: missing");
+    if (make_room(input, err) < 0 || read_tasks(input, err) < 0 || read_objects(input, err) < 0)
         return -1;
     return expect_few_cells(input, err);
 }
 
-static struct json_object *answer(struct input *input, double *row)
+static void add_nodes(struct json_object *output, struct input *input, double *row)
 {
     struct locality locality = {.tasks = (size_t)json_object_object_length(input->tasks),
                                 .first = input->first,
@@ -151,8 +145,7 @@ static struct json_object *answer(struct input *input, double *row)
                                 .objects = json_object_array_length(input->object.list),
                                 .node = input->at,
                                 .nodes = json_object_array_length(input->node.list)};
-    struct json_object *output = json_object_new_object(), *rows = json_object_new_array(),
-                       *nodes = json_object_new_object();
+    struct json_object *rows = json_object_new_array(), *nodes = json_object_new_object();
     size_t task = 0;
 
     json_object_object_foreach(input->tasks, name, list)
@@ -171,7 +164,6 @@ static struct json_object *answer(struct input *input, double *row)
     json_add(output, "nodes", json_object_get(input->node.list));
     json_add(output, "similarity", rows);
     json_add(output, "node", nodes);
-    return output;
 }
 
 static struct names names_new(void)
@@ -185,25 +177,36 @@ static void names_free(struct names *names)
     json_object_put(names->list);
 }
 
-struct json_object *ctl_model_locality(struct json_object *object, struct berth_error *err)
-{
-    struct input input = {.object = names_new(), .node = names_new()};
-    struct json_object *output = NULL;
-    double *row = NULL;
+static const struct json_field input_fields[] = {
+    JSON_ANY(struct input, "tasks", tasks, REQUIRED, OBJECT),
+    JSON_ANY(struct input, "objects", objects, OPTIONAL, OBJECT),
+    JSON_END,
+};
 
-    if (read_input(&input, object, err) == 0) {
-        row = calloc(json_object_array_length(input.node.list) + 1, sizeof(*row));
+static int find_nodes(void *of, struct json_object *output, struct berth_error *err)
+{
+    struct input *in = of;
+    double *row = NULL;
+    int rc;
+
+    in->object = names_new();
+    in->node = names_new();
+    rc = read_input(in, err);
+    if (rc == 0) {
+        row = calloc(json_object_array_length(in->node.list) + 1, sizeof(*row));
         if (row)
-            output = answer(&input, row);
+            add_nodes(output, in, row);
         else
-            berth_error_set(err, "nodes: %s", strerror(ENOMEM));
+            rc = berth_error_set(err, "nodes: %s", strerror(ENOMEM));
     }
-    names_free(&input.object);
-    names_free(&input.node);
-    free(input.first);
-    free(input.use);
-    free(input.at);
-    free(input.last_user);
+    names_free(&in->object);
+    names_free(&in->node);
+    free(in->first);
+    free(in->use);
+    free(in->at);
+    free(in->last_user);
     free(row);
-    return output;
+    return rc;
 }
+
+CTL_FILTER(locality, struct input, input_fields, find_nodes, .tasks = NULL);

@@ -190,7 +190,7 @@ static struct json_object *solve(struct input *input, struct berth_error *err)
     return output;
 }
 
-struct json_object *ctl_model_matching(struct json_object *object, struct berth_error *err)
+static struct json_object *matching_of(struct json_object *object, struct berth_error *err)
 {
     struct json_object *output = NULL;
     struct input input;
@@ -200,3 +200,5 @@ struct json_object *ctl_model_matching(struct json_object *object, struct berth_
     free(input.degradation);
     return output;
 }
+
+const struct ctl_filter ctl_filter_matching = {.whole = matching_of};

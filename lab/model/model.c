@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* model - `berthctl model NAME [FILE]`: one model as a filter, JSON in, JSON out.
- *
- * A model is one line of the table and one function that turns an input object into an output
- * object; it prints nothing. */
+/* model - `berthctl model NAME [FILE]`: one model as a filter, JSON in, JSON out. A model is one
+ * line of the table, and a filter: models.h. */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,22 +13,21 @@
 
 struct model {
     const char *name;
-    /* The answer to `input`, or NULL and err that begins with the field that is wrong. */
-    struct json_object *(*run)(struct json_object *input, struct berth_error *err);
+    const struct ctl_filter *filter;
     const char *what, *in, *out; /* for --help: what it does, its input and its output */
 };
 
 #define PAIRS "{\"pairs\":[{\"a\":\"mcf\",\"b\":\"mcf\",\"score\",\"a_given_b\",\"b_given_a\"}]}"
 
 static const struct model models[] = {
-    {"di", ctl_model_di,
+    {"di", &ctl_filter_di,
      "Distributed Intensity: spread the threads that miss most over packages, caches and cores\n"
      "(Blagodurov 2010, Algorithms 1 and 2). miss_pmi: cache misses per million instructions;\n"
      "equal ones keep their order. Cores are numbered depth first.",
      "{\"arity\":[packages, caches per package, cores per cache],\n"
      " \"threads\":[{\"name\":\"mcf\",\"miss_pmi\":21000}]}",
      "{\"cores\":{\"mcf\":0}}"},
-    {"dio-power", ctl_model_dio_power,
+    {"dio-power", &ctl_filter_dio_power,
      "The same on as few caches as keep devils apart; the others stay idle (Algorithms 3 and 4).\n"
      "break_even: the slowdown by clustering at which energy times time is as great as spread.",
      "as di, and \"thresholds\":{\"devil_miss_pmi\":2000}: who misses so often is a devil;\n"
@@ -37,30 +35,30 @@ static const struct model models[] = {
      "the\n"
      "letter); \"power\":{\"spread_w\",\"cluster_w\": above idle, \"idle_w\":0 to count that, too}",
      "as di, and with \"power\" \"break_even\""},
-    {"isolate", ctl_model_isolate,
+    {"isolate", &ctl_filter_isolate,
      "DI for threads of which some are prioritised: those of them that are sensitive get a domain\n"
      "without other devils (section 5.3). Devils are sensitive unless the input says otherwise.",
      "as dio-power, threads with \"prioritised\" and \"sensitive\", true or false;\n"
      "\"domain\":\"package\" or \"cache\", else what isolates most of them",
      "{\"cores\":{\"mcf\":0},\"isolated\":[\"mcf\"],\"domain\":\"package\"}"},
-    {"missrate", ctl_model_missrate,
+    {"missrate", &ctl_filter_missrate,
      "How badly each pair of programs shares a cache, by their miss rates: twice the product.",
      "{\"apps\":[{\"name\":\"mcf\",\"llc_mpki\":21}]}; without llc_mpki, sdp.misses", PAIRS},
-    {"pain", ctl_model_pain,
+    {"pain", &ctl_filter_pain,
      "The same by Pain (eq. 1 to 3): how sensitive is the one, how intensive the other?",
      "{\"apps\":[{\"name\":\"mcf\",\"sdp\":{\"hits\":[90,10],\"misses\":21000}}]}; hits by LRU\n"
      "position, the most recently used first, per million instructions",
      PAIRS},
-    {"sdc", ctl_model_sdc,
+    {"sdc", &ctl_filter_sdc,
      "The same by stack distance competition: the hits that each loses when profiles are merged.",
      "as pain, and \"machine\":{\"llc_ways\":16}, else the ways of the largest profile", PAIRS},
-    {"animal", ctl_model_animal,
+    {"animal", &ctl_filter_animal,
      "The same by the symbiosis table, 0 to 8, of turtles, sheep, rabbits and devils.",
      "as pain, and \"thresholds\":{\"devil_miss_pmi\":2000,\"turtle_access_pmi\":2000,\n"
      "\"rabbit_loss_pmi\":500}: misses that make a devil, accesses below which one is a turtle,\n"
      "hits lost with half of the ways that make a rabbit",
      "as pain, and \"classes\":{\"mcf\":\"devil\"}"},
-    {"contend", ctl_model_contend,
+    {"contend", &ctl_filter_contend,
      "By what fraction programs slow down beside each other: their footprints fill the cache,\n"
      "their traffic the way to memory. What is unknown is assumed, and said in notes.",
      "{\"apps\":[{\"name\",\"ipc\",\"llc_apki\",\"llc_mpki\",\"mem_gbps\",\"cores\",\"sdp\"}],\n"
@@ -78,7 +76,7 @@ static const struct model models[] = {
      "\nand \"groups\":[{\"apps\":[names],\"slowdown\":[fractions]}],\n"
      "\"clock\":[{\"app\",\"half\",\"all\"}] (what each loses by the clock, in no other figure), "
      "\"notes\":[text]"},
-    {"matching", ctl_model_matching,
+    {"matching", &ctl_filter_matching,
      "The perfect policy: who should share a cache with whom, so that the sum of what all suffer\n"
      "is least. degradation[i][j]: what i suffers beside j. group: cores of a cache (2 unless\n"
      "given); groups: caches (as few as hold all). Exact for group 2 and up to 16 programs;\n"
@@ -87,7 +85,7 @@ static const struct model models[] = {
      "{\"apps\":[\"mcf\",\"lbm\",\"gcc\"],\"degradation\":[[0,2,1],[1,0,1],[0,0,0]],\"group\":2}",
      "{\"groups\":[[\"mcf\",\"gcc\"],[\"lbm\"]],\"total\":1}, and where it is not exact\n"
      "\"lower_bound\", \"gap\", \"status\":\"optimal\"|\"feasible\""},
-    {"dramon", ctl_model_dramon,
+    {"dramon", &ctl_filter_dramon,
      "DraMon: the bandwidth that 1 to N cores of a node draw from its memory (Wang 2015, chapter\n"
      "4). issue_rate_single: requests/s per channel of one core; brd: the probability of each "
      "bank\n"
@@ -103,7 +101,7 @@ static const struct model models[] = {
      "software.same_row,\n"
      "same_bank and other_channel: where a co-runner's requests go",
      "{\"curve\":[{\"cores\":1,\"gbps\",\"hit\",\"miss\",\"conflict\",\"latency_ns\"}]}"},
-    {"flexthread", ctl_model_flexthread,
+    {"flexthread", &ctl_filter_flexthread,
      "How many threads to create, that they spread evenly over cores_min (1) to cores cores and "
      "yet\n"
      "cost little to synchronise (eq. 6.4 to 6.8). imbalance, overhead: the fractions allowed\n"
@@ -119,7 +117,7 @@ static const struct model models[] = {
      "{\"t_min\",\"t_max\",\"threads\",\"imbalance\",\"worst_cores\",\"overhead\"}; a count that "
      "there\n"
      "is not is null"},
-    {"numem", ctl_model_numem,
+    {"numem", &ctl_filter_numem,
      "NuMem: the bandwidth of a program with allocation[i] cores on each node i of a NUMA "
      "machine,\n"
      "in GB/s (Wang 2015, eq. 5.11). local_demand[i]: what 0, 1, 2, ... cores ask of their own\n"
@@ -133,7 +131,7 @@ static const struct model models[] = {
      " \"read_solo\":[[0,0.2],[0.2,0]],\"write_solo\":[[0,0],[0,0]],\"allocation\":[6,3]}",
      "{\"allocation\",\"bandwidth\",\"local\":[..],\"inter\":[[..]],\"constraint\":[names],"
      "\"status\",\"seconds\"}"},
-    {"nucore", ctl_model_nucore,
+    {"nucore", &ctl_filter_nucore,
      "NuCore: how many cores of each node give the greatest bandwidth, and no more than that "
      "needs\n"
      "(eq. 5.18): the optimum of 1000 * bandwidth - cores; of equal ones, cores on lower nodes. "
@@ -145,7 +143,7 @@ static const struct model models[] = {
      "the least part of its speed alone that each must have",
      "as numem, and \"objective\",\"gap\"; of several "
      "\"programs\":[{\"name\",\"allocation\",...,\"speed\"}]"},
-    {"reinforce", ctl_model_reinforce,
+    {"reinforce", &ctl_filter_reinforce,
      "Thread Reinforcer: how many threads a program should have, by a few short runs (Pusukuri\n"
      "2012, Algorithm 1). What is above a threshold is high; an exit without one is closed. A\n"
      "count between two that are given is on the line between them: interpolated. ended:\n"
@@ -157,7 +155,7 @@ static const struct model models[] = {
      " \"profiles\":[{\"threads\",\"cpu_util\",\"lock\",\"vcx\",\"migr\"}]}",
      "{\"threads\":63,\"tried\":[15,..,71],\"ended\":\"lock\"|\"util\"|\"max\",\n"
      " \"interpolated\":[23,39]}"},
-    {"tranquil", ctl_model_tranquil,
+    {"tranquil", &ctl_filter_tranquil,
      "Thread Tranquilizer: memory policy and time slice, pass by pass (Pusukuri 2012, Fig. 3.7), "
      "from\n"
      "bursts of up to 10 readings of misses and involuntary switches. Above the threshold (2000)\n"
@@ -168,7 +166,7 @@ static const struct model models[] = {
      "{\"after\":[{\"next\":\"trial\"|\"profile\",\"pass\",\"memory\",\"class\",\"slice_"
      "ms\",\n"
      " \"kept\",\"miss\":[mean and deviation before, after],\"icx\":[..]}]}"},
-    {"faithful", ctl_model_faithful,
+    {"faithful", &ctl_filter_faithful,
      "FaithFul scheduling: how long a thread keeps its CPU, by the factor 1 - max(miss_ratio, "
      "lock)\n"
      "(Pusukuri 2012, eq. 5.1 and Table 5.1). Of a series, what changes: a factor is compared "
@@ -177,7 +175,7 @@ static const struct model models[] = {
      "{\"miss_ratio\":0.2,\"lock\":0.84}, one may be missing; or \"samples\":[such objects]",
      "{\"scaling\":0.16,\"quantum_ms\":200}; or "
      "{\"changes\":[{\"sample\":0,\"scaling\",\"quantum_ms\"}]}"},
-    {"shuffle", ctl_model_shuffle,
+    {"shuffle", &ctl_filter_shuffle,
      "Thread Shuffling: threads that wait for locks alike stand in one package, groups next to "
      "each\n"
      "other in near packages, with the fewest moves (Pusukuri 2012, Algorithm 2). lock: the part "
@@ -187,7 +185,7 @@ static const struct model models[] = {
      "{\"threads\":[{\"tid\":17,\"lock\":0.4,\"at\":0,\"bound\":false}],\n"
      " \"packages\":[{\"cores\":16}],\"distance\":[[..]]}",
      "{\"to\":{\"17\":1},\"moves\":1,\"order\":[0,2,3,1],\"lock\":0.4,\"due\":true}"},
-    {"adapt", ctl_model_adapt,
+    {"adapt", &ctl_filter_adapt,
      "ADAPT: programs that share cores, each on all of them or on a set of its own, whichever has "
      "the\n"
      "best mean of user time predicted from what they do alone (Pusukuri 2012, eq. 6.1 and 6.3). "
@@ -201,7 +199,7 @@ static const struct model models[] = {
      "\"history\":[{\"usr\":[..],\"used\":[..],\"programs\": of another phase}]",
      "{\"configurations\",\"predicted\":[[..]],\"choice\":0,\"changed\":true,\"why\"}, with a\n"
      "history \"changes\", with limits \"policies\""},
-    {"prefetch", ctl_model_prefetch,
+    {"prefetch", &ctl_filter_prefetch,
      "Whether hardware prefetchers help a program: half a second with all of them on, half a "
      "second\n"
      "off, and on where it then does more than 2 % more (Wang 2015, section 7.4.2): instructions "
@@ -212,7 +210,7 @@ static const struct model models[] = {
      "{\"turns\":[{\"at\":0,\"phase\":1,\"on_ips\":1e9,\"off_ips\":9e8,\"on_ipj\",\"off_ipj\"}]}",
      "{\"after\":[{\"tested\":true,\"state\":\"on\"|\"off\"|\"waiting\",\"by\":\"ips\"|\"ipj\",\n"
      " \"ratio\":1.11}]}"},
-    {"thermal", ctl_model_thermal,
+    {"thermal", &ctl_filter_thermal,
      "Who leaves a core that is too hot (Wang 2015, section 7.4.1): at t1 for the coolest free "
      "core\n"
      "below t1, at t2 for the coolest below t2, never for one that was at t2 under it before; "
@@ -223,7 +221,7 @@ static const struct model models[] = {
      "{\"t1\":82,\"t2\":100,\"on\":[0,null,1],\"kinds\":[0,0],\"looks\":[[97,40,40],..]}",
      "{\"looks\":[{\"moves\":[{\"program\":0,\"core\":0,\"limit\":\"t1\",\"moved_to\":1,\n"
      " \"exchanged\":null}],\"on\":[null,0,1]}]}"},
-    {"cohort", ctl_model_cohort,
+    {"cohort", &ctl_filter_cohort,
      "Lock cohorting: threads of several nodes take turns with one lock, which is handed over "
      "within a\n"
      "node up to bound (64) times before the next node has it; 0: in the order in which they come\n"
@@ -235,7 +233,7 @@ static const struct model models[] = {
      "{\"per_second\",\"local\",\"remote\": hand-overs,\"worst_wait_ns\",\"most_turns\"}; "
      "most_turns: of the\n"
      "thread that had the most, by the mean"},
-    {"locality", ctl_model_locality,
+    {"locality", &ctl_filter_locality,
      "Object locality: the memory node that each task belongs to, by the shared objects that it "
      "uses\n"
      "and where those lie (Vikranth 2018, eq. 5.1 and 5.2): the one with the most of them. "
@@ -244,7 +242,7 @@ static const struct model models[] = {
      "{\"tasks\":{\"t0\":[\"s0\"]},\"objects\":{\"s0\":\"n0\"}}; null, or no row: not touched yet",
      "{\"nodes\":[\"n0\"],\"similarity\":[[1]],\"node\":{\"t0\":\"n0\"}}; null: no node has any of "
      "it"},
-    {"opticore", ctl_model_opticore,
+    {"opticore", &ctl_filter_opticore,
      "OptiCore: in which phase a program is, window by window, by its misses and bytes per "
      "million\n"
      "instructions, and when it is profiled (Wang 2015, chapter 8): early in its life, then when "
@@ -254,7 +252,7 @@ static const struct model models[] = {
      " \"rules\":{\"profile_s\":0.5,\"rest_s\":30,\"cost\":0.005,\"stay_s\":10,\"first_s\":5}}",
      "{\"profiles\",\"profiled_s\",\"phases\",\n"
      " \"after\":[{\"at_s\",\"state\":\"watching\",\"phase\":1,\"profiled\":false}]}"},
-    {"steal", ctl_model_steal,
+    {"steal", &ctl_filter_steal,
      "Workers that steal tasks from each other, event by event (Vikranth 2018, chapters 3 and 4): "
      "from\n"
      "anybody (random), from whose queue is long enough (threshold), of the own domain first "
@@ -272,7 +270,7 @@ static const struct model models[] = {
      "from\n"
      "another domain,\"journeys\": attempts that brought any,\"misses\": attempts that found "
      "none}"},
-    {"throttle", ctl_model_throttle,
+    {"throttle", &ctl_filter_throttle,
      "Adaptive Scheduling: parallel loops of which a quarter of the threads rests while the memory "
      "is\n"
      "saturated, and none once it is idle (Porterfield 2012, section 3.1), event by event. A "
@@ -288,7 +286,7 @@ static const struct model models[] = {
      " \"loop\":{\"chunks\":3200,\"work\":0.01,\"bandwidth\":0.05}}; or \"loops\":[such objects],\n"
      "which are gone through \"rounds\" (1) times",
      "{\"reduced\":1,\"idle_thread_s\",\"throttled_s\",\"seconds\"}"},
-    {"edp", ctl_model_edp,
+    {"edp", &ctl_filter_edp,
      "Energy-delay product: energy * time; and the paper's, per instruction (eq. 9). idle_w: what\n"
      "the machine draws idle; the paper's own figures are above that.",
      "{\"energy_j\":150,\"seconds\":10,\"instructions\":3e10}, and \"idle_w\"",
@@ -367,7 +365,33 @@ static const struct model *find_model(const char *name, char *known, size_t size
     return NULL;
 }
 
-static int run(const struct model *model, const char *path)
+struct json_object *ctl_filter_run(const struct ctl_filter *filter, struct json_object *input,
+                                   struct berth_error *err)
+{
+    struct json_object *output = NULL;
+    void *in;
+
+    if (filter->whole)
+        return filter->whole(input, err);
+    in = malloc(filter->size);
+    if (!in) {
+        berth_no_memory(err);
+        return NULL;
+    }
+    memcpy(in, filter->unset, filter->size);
+    if (json_read(input, filter->fields, in, err) == 0) {
+        output = json_object_new_object();
+        if (filter->answer(in, output, err) < 0) {
+            json_object_put(output);
+            output = NULL;
+        }
+    }
+    json_clear(filter->fields, in);
+    free(in);
+    return output;
+}
+
+static int filter_file(const struct model *model, const char *path)
 {
     struct json_object *input, *output;
     struct berth_error err;
@@ -376,7 +400,7 @@ static int run(const struct model *model, const char *path)
     input = ctl_input_read(path, &err);
     if (!input)
         return ctl_fail(ctl_input_name(path), "%s", err.text);
-    output = model->run(input, &err);
+    output = ctl_filter_run(model->filter, input, &err);
     ctl_input_tell_unread(ctl_input_name(path), input, output != NULL);
     json_object_put(input);
     if (output)
@@ -416,5 +440,5 @@ int ctl_model(int argc, char **argv)
     if (!model)
         return ctl_usage("model", "%s: no such model%s; one of: %s", argv[optind],
                          say_meant(argv[optind], meant), known);
-    return args.help ? help(model) : run(model, argv[optind + 1]);
+    return args.help ? help(model) : filter_file(model, argv[optind + 1]);
 }

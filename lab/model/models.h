@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* models - the models of `berthctl model`: a JSON object in, a JSON object out.
  *
- * Each takes the input object (borrowed) and returns its answer, which the caller releases; or
- * NULL and err, which begins with the field that is wrong. None of them prints. */
+ * A filter is a table of what is read, and a function that adds the answer of it. None of them
+ * prints. An error begins with the field that is wrong. */
 #ifndef BERTH_LAB_MODEL_MODELS_H
 #define BERTH_LAB_MODEL_MODELS_H
 
@@ -10,48 +10,38 @@
 #include <stddef.h>
 
 #include "packer/base/error.h"
+#include "packer/base/json.h"
+#include "packer/base/json_fields.h"
 
-/* Place threads on a machine of {"arity":[...]} (model/di.c). */
-struct json_object *ctl_model_di(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_dio_power(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_isolate(struct json_object *input, struct berth_error *err);
+struct ctl_filter {
+    const struct json_field *fields; /* of the input */
+    size_t size;                     /* of the struct that they fill */
+    const void *unset;               /* such a struct, where the input has nothing */
+    /* Adds the answer to the output: 0, or -1 and err. What is in the struct may change. */
+    int (*answer)(void *in, struct json_object *output, struct berth_error *err);
+    /* The same of an input that no table describes; the answer is the caller's, NULL and err. */
+    struct json_object *(*whole)(struct json_object *input, struct berth_error *err);
+};
 
-/* Score pairs of {"apps":[...]} (model/pairs.c). */
-struct json_object *ctl_model_missrate(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_pain(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_sdc(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_animal(struct json_object *input, struct berth_error *err);
+/* The filter `name`, of a table of `type`'s fields, which are as they are named behind it where the
+ * input has none. */
+#define CTL_FILTER(name, type, table, function, ...)                                               \
+    const struct ctl_filter ctl_filter_##name = {(table), sizeof(type),                            \
+                                                 &(const type){__VA_ARGS__}, (function), NULL}
 
-struct json_object *ctl_model_contend(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_matching(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_dramon(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_flexthread(struct json_object *input, struct berth_error *err);
-/* cores and bandwidth on several nodes (model/nucore.c) */
-struct json_object *ctl_model_numem(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_nucore(struct json_object *input, struct berth_error *err);
+/* Runs a filter. Returns its answer, which the caller releases; NULL and err. */
+struct json_object *ctl_filter_run(const struct ctl_filter *filter, struct json_object *input,
+                                   struct berth_error *err);
 
-struct json_object *ctl_model_edp(struct json_object *input, struct berth_error *err);
-
-/* What programs and their threads are given (model/reinforce.c, tranquil.c, faithful.c, shuffle.c,
- * adapt.c, prefetch.c). */
-struct json_object *ctl_model_faithful(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_tranquil(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_reinforce(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_shuffle(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_adapt(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_prefetch(struct json_object *input, struct berth_error *err);
-
-/* When a program that runs is profiled (model/opticore.c). */
-struct json_object *ctl_model_opticore(struct json_object *input, struct berth_error *err);
-
-/* Who leaves a core that is too hot (model/thermal.c). */
-struct json_object *ctl_model_thermal(struct json_object *input, struct berth_error *err);
-
-/* How tasks and loops are dealt to threads (model/cohort.c, locality.c, steal.c, throttle.c). */
-struct json_object *ctl_model_cohort(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_locality(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_steal(struct json_object *input, struct berth_error *err);
-struct json_object *ctl_model_throttle(struct json_object *input, struct berth_error *err);
+/* di.c: threads on a machine of {"arity":[...]}; pairs.c: pairs of {"apps":[...]} */
+extern const struct ctl_filter ctl_filter_di, ctl_filter_dio_power, ctl_filter_isolate,
+    ctl_filter_missrate, ctl_filter_pain, ctl_filter_sdc, ctl_filter_animal;
+/* each in a file of its name; numem is in nucore.c */
+extern const struct ctl_filter ctl_filter_contend, ctl_filter_matching, ctl_filter_dramon,
+    ctl_filter_flexthread, ctl_filter_numem, ctl_filter_nucore, ctl_filter_edp, ctl_filter_faithful,
+    ctl_filter_tranquil, ctl_filter_reinforce, ctl_filter_shuffle, ctl_filter_adapt,
+    ctl_filter_prefetch, ctl_filter_opticore, ctl_filter_thermal, ctl_filter_cohort,
+    ctl_filter_locality, ctl_filter_steal, ctl_filter_throttle;
 
 /* Runs the verb `model`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2
  * usage.

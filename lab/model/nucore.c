@@ -72,7 +72,7 @@ static struct json_object *answer_numem(const struct ctl_numa *numa, const unsig
     return output;
 }
 
-struct json_object *ctl_model_numem(struct json_object *input, struct berth_error *err)
+static struct json_object *numem_of(struct json_object *input, struct berth_error *err)
 {
     struct json_object *output = NULL;
     struct numem_usage usage = {0};
@@ -254,7 +254,7 @@ static struct json_object *answer_nucore(const struct ctl_numa *numa, struct nuc
     return output;
 }
 
-struct json_object *ctl_model_nucore(struct json_object *input, struct berth_error *err)
+static struct json_object *nucore_of(struct json_object *input, struct berth_error *err)
 {
     struct json_object *output = NULL;
     struct nucore nucore = {0};
@@ -267,3 +267,6 @@ struct json_object *ctl_model_nucore(struct json_object *input, struct berth_err
     ctl_numa_free(&numa);
     return output;
 }
+
+const struct ctl_filter ctl_filter_numem = {.whole = numem_of};
+const struct ctl_filter ctl_filter_nucore = {.whole = nucore_of};

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 
 #include "packer/base/array.h"
-#include "packer/base/json.h"
-#include "packer/base/json_fields.h"
-#include "packer/cli/common/input.h"
 #include "lab/model/models.h"
 
 #define MOST 1e15
@@ -28,6 +25,19 @@ static const struct json_field rule_fields[] = {
     JSON_RANGE(struct opticore_rules, "cost", cost, OPTIONAL, 0, 1),
     JSON_RANGE(struct opticore_rules, "stay_s", stay_s, OPTIONAL, 0, 1e6),
     JSON_RANGE(struct opticore_rules, "first_s", first_s, OPTIONAL, 0, 1e6),
+    JSON_END,
+};
+
+struct input {
+    struct opticore_window *window;
+    size_t n;
+    struct opticore_rules rules;
+};
+
+static const struct opticore_window unset = {.misses = NAN, .bytes = NAN};
+static const struct json_field input_fields[] = {
+    JSON_NESTED(struct input, "rules", rules, OPTIONAL, rule_fields),
+    JSON_STRUCTS(struct input, "windows", window, n, REQUIRED, 1, 0, window_fields, &unset),
     JSON_END,
 };
 
@@ -90,54 +100,25 @@ static struct json_object *describe(const struct runner *runner, bool profiled)
     return object;
 }
 
-/* Takes in all windows into `after`. 0, or -1 and err. */
-static int follow(struct runner *runner, struct json_object *windows, struct json_object *after,
-                  struct berth_error *err)
+static int follow(void *of, struct json_object *output, struct berth_error *err)
 {
-    for (size_t i = 0; i < json_object_array_length(windows); i++) {
-        struct opticore_window window = {.misses = NAN, .bytes = NAN};
-        int profiled;
+    struct json_object *after = json_object_new_array();
+    struct input *in = of;
+    struct runner runner = {.rules = in->rules};
+    int profiled = 0;
 
-        if (json_read(json_object_array_get_idx(windows, i), window_fields, &window, err) < 0)
-            return berth_error_before(err, "windows[%zu].", i);
-        profiled = window_add(runner, &window);
-        if (profiled < 0)
-            return berth_no_memory(err);
-        json_append(after, describe(runner, profiled));
-    }
-    return 0;
-}
-
-static struct json_object *answer_of(const struct runner *runner, struct json_object *after)
-{
-    struct json_object *output = json_object_new_object();
-
-    json_add_u64(output, "profiles", runner->core.profiles);
-    json_add_double(output, "profiled_s", runner->core.profiled_s);
-    json_add_u64(output, "phases", runner->n);
-    json_add(output, "after", after);
-    return output;
-}
-
-struct json_object *ctl_model_opticore(struct json_object *input, struct berth_error *err)
-{
-    struct runner runner = {
-        .rules = {.profile_s = .5, .rest_s = 30, .cost = .005, .stay_s = 10, .first_s = 5}};
-    struct json_object *rules = NULL, *windows, *after, *output = NULL;
-
-    if (json_object_object_get_ex(input, "rules", &rules) &&
-        json_read(rules, rule_fields, &runner.rules, err) < 0) {
-        berth_error_before(err, "rules.");
-        return NULL;
-    }
-    if (ctl_input_list(input, "windows", json_type_object, &windows, err) < 0)
-        return NULL;
     opticore_init(&runner.core);
-    after = json_object_new_array();
-    if (follow(&runner, windows, after, err) == 0)
-        output = answer_of(&runner, after);
-    else
-        json_object_put(after);
+    for (size_t i = 0; i < in->n && profiled >= 0; i++) {
+        profiled = window_add(&runner, &in->window[i]);
+        json_append(after, describe(&runner, profiled > 0));
+    }
+    json_add_u64(output, "profiles", runner.core.profiles);
+    json_add_double(output, "profiled_s", runner.core.profiled_s);
+    json_add_u64(output, "phases", runner.n);
+    json_add(output, "after", after);
     free(runner.known);
-    return output;
+    return profiled < 0 ? berth_no_memory(err) : 0;
 }
+
+CTL_FILTER(opticore, struct input, input_fields, follow,
+           .rules = {.profile_s = .5, .rest_s = 30, .cost = .005, .stay_s = 10, .first_s = 5});

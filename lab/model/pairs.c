@@ -30,21 +30,6 @@ struct study {
     struct known *known; /* [apps.n] */
 };
 
-static int study_read(struct study *study, struct json_object *input, struct berth_error *err)
-{
-    study->known = NULL;
-    if (ctl_apps_read(&study->apps, input, err) < 0)
-        return -1;
-    study->known = calloc(study->apps.n, sizeof(*study->known));
-    return study->known ? 0 : berth_error_set(err, "apps: out of memory");
-}
-
-static void study_free(struct study *study)
-{
-    free(study->known);
-    ctl_apps_free(&study->apps);
-}
-
 /* Ways of the cache that all programs share: the machine's, else of the largest profile. */
 static size_t shared_ways(const struct ctl_apps *apps)
 {
@@ -57,31 +42,57 @@ static size_t shared_ways(const struct ctl_apps *apps)
 }
 
 /* Studies the programs, each of which must have a profile. */
-static int study_profiles(struct study *study, struct berth_error *err)
+static int study_profiles(struct study *study, struct json_object *input, struct berth_error *err)
 {
     const struct ctl_apps *apps = &study->apps;
     size_t ways = shared_ways(apps);
 
+    (void)input;
     for (size_t i = 0; i < apps->n; i++) {
-        if (apps->app[i].sdp.ways == 0)
+        const struct app_sdp *sdp = &apps->app[i].sdp;
+
+        if (sdp->ways == 0)
             return berth_error_set(err, "apps[%zu].sdp: missing, %s has no stack-distance profile",
                                    i, apps->name[i]);
-        study->known[i].sdp = &apps->app[i].sdp;
-        study->known[i].cache_ways = ways;
+        study->known[i] = (struct known){.sdp = sdp, .cache_ways = ways, .pain = pain_of(sdp)};
     }
     return 0;
 }
 
-static int study_rates(struct study *study, struct berth_error *err)
+static int study_rates(struct study *study, struct json_object *input, struct berth_error *err)
 {
     const struct ctl_apps *apps = &study->apps;
 
+    (void)input;
     for (size_t i = 0; i < apps->n; i++) {
         study->known[i].miss_pmi = missrate_of(&apps->app[i]);
         if (isnan(study->known[i].miss_pmi))
             return berth_error_set(err, "apps[%zu].llc_mpki: missing, and %s has no sdp", i,
                                    apps->name[i]);
     }
+    return 0;
+}
+
+static int read_limits(struct animal_limits *limits, struct json_object *input,
+                       struct berth_error *err)
+{
+    *limits = (struct animal_limits){.devil_miss_pmi = ANIMAL_DEVIL_MISS_PMI,
+                                     .turtle_access_pmi = ANIMAL_TURTLE_ACCESS_PMI,
+                                     .rabbit_loss_pmi = ANIMAL_RABBIT_LOSS_PMI};
+    if (ctl_input_threshold(input, "devil_miss_pmi", &limits->devil_miss_pmi, err) < 0 ||
+        ctl_input_threshold(input, "turtle_access_pmi", &limits->turtle_access_pmi, err) < 0)
+        return -1;
+    return ctl_input_threshold(input, "rabbit_loss_pmi", &limits->rabbit_loss_pmi, err);
+}
+
+static int study_animals(struct study *study, struct json_object *input, struct berth_error *err)
+{
+    struct animal_limits limits;
+
+    if (read_limits(&limits, input, err) < 0 || study_profiles(study, input, err) < 0)
+        return -1;
+    for (size_t i = 0; i < study->apps.n; i++)
+        study->known[i].animal = animal_of(study->known[i].sdp, &limits);
     return 0;
 }
 
@@ -109,82 +120,6 @@ static struct json_object *study_score(const struct study *study,
     return NULL;
 }
 
-/* ---- missrate ---- */
-
-static struct app_pair score_missrate(const struct known *a, const struct known *b)
-{
-    return missrate_pair(a->miss_pmi, b->miss_pmi);
-}
-
-struct json_object *ctl_model_missrate(struct json_object *input, struct berth_error *err)
-{
-    struct json_object *output = NULL;
-    struct study study;
-
-    if (study_read(&study, input, err) == 0 && study_rates(&study, err) == 0)
-        output = study_score(&study, score_missrate, err);
-    study_free(&study);
-    return output;
-}
-
-/* ---- pain ---- */
-
-static struct app_pair score_pain(const struct known *a, const struct known *b)
-{
-    return pain_pair(&a->pain, &b->pain);
-}
-
-struct json_object *ctl_model_pain(struct json_object *input, struct berth_error *err)
-{
-    struct json_object *output = NULL;
-    struct study study;
-
-    if (study_read(&study, input, err) == 0 && study_profiles(&study, err) == 0) {
-        for (size_t i = 0; i < study.apps.n; i++)
-            study.known[i].pain = pain_of(study.known[i].sdp);
-        output = study_score(&study, score_pain, err);
-    }
-    study_free(&study);
-    return output;
-}
-
-/* ---- sdc ---- */
-
-static struct app_pair score_sdc(const struct known *a, const struct known *b)
-{
-    return sdc_pair(a->sdp, b->sdp, a->cache_ways);
-}
-
-struct json_object *ctl_model_sdc(struct json_object *input, struct berth_error *err)
-{
-    struct json_object *output = NULL;
-    struct study study;
-
-    if (study_read(&study, input, err) == 0 && study_profiles(&study, err) == 0)
-        output = study_score(&study, score_sdc, err);
-    study_free(&study);
-    return output;
-}
-
-/* ---- animal ---- */
-
-static int read_limits(struct animal_limits *limits, struct json_object *input,
-                       struct berth_error *err)
-{
-    *limits = (struct animal_limits){.devil_miss_pmi = ANIMAL_DEVIL_MISS_PMI,
-                                     .turtle_access_pmi = ANIMAL_TURTLE_ACCESS_PMI,
-                                     .rabbit_loss_pmi = ANIMAL_RABBIT_LOSS_PMI};
-    if (ctl_input_threshold(input, "devil_miss_pmi", &limits->devil_miss_pmi, err) < 0 ||
-        ctl_input_threshold(input, "turtle_access_pmi", &limits->turtle_access_pmi, err) < 0)
-        return -1;
-    return ctl_input_threshold(input, "rabbit_loss_pmi", &limits->rabbit_loss_pmi, err);
-}
-
-static struct app_pair score_animal(const struct known *a, const struct known *b)
-{
-    return animal_pair(a->animal, b->animal);
-}
-
 /* Returns {"name":"class",...}. */
 static struct json_object *list_classes(const struct study *study)
 {
@@ -196,21 +131,58 @@ static struct json_object *list_classes(const struct study *study)
     return classes;
 }
 
-struct json_object *ctl_model_animal(struct json_object *input, struct berth_error *err)
+/* ---- the schemes ---- */
+
+static struct app_pair score_missrate(const struct known *a, const struct known *b)
+{
+    return missrate_pair(a->miss_pmi, b->miss_pmi);
+}
+
+static struct app_pair score_pain(const struct known *a, const struct known *b)
+{
+    return pain_pair(&a->pain, &b->pain);
+}
+
+static struct app_pair score_sdc(const struct known *a, const struct known *b)
+{
+    return sdc_pair(a->sdp, b->sdp, a->cache_ways);
+}
+
+static struct app_pair score_animal(const struct known *a, const struct known *b)
+{
+    return animal_pair(a->animal, b->animal);
+}
+
+static struct json_object *
+score_all(struct json_object *input,
+          int (*learn)(struct study *study, struct json_object *input, struct berth_error *err),
+          struct app_pair (*score)(const struct known *a, const struct known *b),
+          struct berth_error *err)
 {
     struct json_object *output = NULL;
-    struct animal_limits limits;
-    struct study study;
+    struct study study = {.known = NULL};
 
-    if (read_limits(&limits, input, err) < 0)
+    if (ctl_apps_read(&study.apps, input, err) < 0)
         return NULL;
-    if (study_read(&study, input, err) == 0 && study_profiles(&study, err) == 0) {
-        for (size_t i = 0; i < study.apps.n; i++)
-            study.known[i].animal = animal_of(study.known[i].sdp, &limits);
-        output = study_score(&study, score_animal, err);
-        if (output)
-            json_add(output, "classes", list_classes(&study));
-    }
-    study_free(&study);
+    study.known = calloc(study.apps.n, sizeof(*study.known));
+    if (!study.known)
+        berth_error_set(err, "apps: out of memory");
+    else if (learn(&study, input, err) == 0)
+        output = study_score(&study, score, err);
+    if (output && learn == study_animals)
+        json_add(output, "classes", list_classes(&study));
+    free(study.known);
+    ctl_apps_free(&study.apps);
     return output;
 }
+
+#define SCHEME(name, learn)                                                                        \
+    static struct json_object *name##_pairs(struct json_object *input, struct berth_error *err)    \
+    {                                                                                              \
+        return score_all(input, learn, score_##name, err);                                         \
+    }                                                                                              \
+    const struct ctl_filter ctl_filter_##name = {.whole = name##_pairs};
+SCHEME(missrate, study_rates)
+SCHEME(pain, study_profiles)
+SCHEME(sdc, study_profiles)
+SCHEME(animal, study_animals)

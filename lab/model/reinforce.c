@@ -9,9 +9,6 @@
 #include <string.h>
 
 #include "models/inside/reinforce.h"
-#include "packer/base/json.h"
-#include "packer/base/json_fields.h"
-#include "packer/cli/common/input.h"
 #include "lab/model/models.h"
 
 #define MOST_THREADS 65536
@@ -26,20 +23,6 @@ static const struct json_field threshold_fields[] = {
     THRESHOLD(migr_delta, OPTIONAL),     JSON_END,
 };
 
-struct input {
-    double cores, t_min, t_max, t_step;
-    struct reinforce_thresholds thresholds;
-};
-
-static const struct json_field input_fields[] = {
-    JSON_WHOLE(struct input, "cores", cores, REQUIRED, 1, MOST_THREADS),
-    JSON_WHOLE(struct input, "t_min", t_min, REQUIRED, 1, MOST_THREADS),
-    JSON_WHOLE(struct input, "t_max", t_max, REQUIRED, 1, MOST_THREADS),
-    JSON_WHOLE(struct input, "t_step", t_step, REQUIRED, 1, MOST_THREADS),
-    JSON_NESTED(struct input, "thresholds", thresholds, REQUIRED, threshold_fields),
-    JSON_END,
-};
-
 struct profile {
     double threads, cpu_util, lock, vcx, migr;
 };
@@ -52,26 +35,24 @@ static const struct json_field profile_fields[] = {
     JSON_RANGE(struct profile, "migr", migr, OPTIONAL, 0, MOST),
     JSON_END,
 };
-static const struct json_field profile_item = {
-    .kind = JSON_STRUCT, .need = JSON_REQUIRED, .fields = profile_fields};
+static const struct profile unset = {.lock = NAN, .vcx = NAN, .migr = NAN};
 
-/* ---- the input ---- */
+struct input {
+    double cores, t_min, t_max, t_step;
+    struct reinforce_thresholds thresholds;
+    struct profile *profile; /* with threads rising */
+    size_t n;
+};
 
-static int read_rules(struct json_object *object, struct reinforce_rules *rules,
-                      struct berth_error *err)
-{
-    struct input input = {.thresholds = {NAN, NAN, NAN, NAN, NAN}};
-
-    if (json_read(object, input_fields, &input, err) < 0)
-        return -1;
-    if (input.t_max < input.t_min)
-        return berth_error_set(err, "t_max: %g: at least t_min (%g) expected", input.t_max,
-                               input.t_min);
-    *rules =
-        (struct reinforce_rules){(unsigned)input.cores, (unsigned)input.t_min,
-                                 (unsigned)input.t_max, (unsigned)input.t_step, input.thresholds};
-    return 0;
-}
+static const struct json_field input_fields[] = {
+    JSON_WHOLE(struct input, "cores", cores, REQUIRED, 1, MOST_THREADS),
+    JSON_WHOLE(struct input, "t_min", t_min, REQUIRED, 1, MOST_THREADS),
+    JSON_WHOLE(struct input, "t_max", t_max, REQUIRED, 1, MOST_THREADS),
+    JSON_WHOLE(struct input, "t_step", t_step, REQUIRED, 1, MOST_THREADS),
+    JSON_NESTED(struct input, "thresholds", thresholds, REQUIRED, threshold_fields),
+    JSON_STRUCTS(struct input, "profiles", profile, n, OPTIONAL, 1, 0, profile_fields, &unset),
+    JSON_END,
+};
 
 static int compare(const void *a, const void *b)
 {
@@ -90,29 +71,6 @@ static int sort(struct profile *profile, size_t n, struct berth_error *err)
     return 0;
 }
 
-/* Returns the profiles, with threads rising, which the caller frees. */
-static struct profile *read_profiles(struct json_object *object, size_t *n, struct berth_error *err)
-{
-    struct json_object *list;
-    struct profile *profile;
-
-    if (ctl_input_list(object, "profiles", json_type_object, &list, err) < 0)
-        return NULL;
-    *n = json_object_array_length(list);
-    profile = calloc(*n, sizeof(*profile));
-    if (!profile) {
-        berth_error_set(err, "profiles: %s", strerror(ENOMEM));
-        return NULL;
-    }
-    for (size_t i = 0; i < *n; i++)
-        profile[i].lock = profile[i].vcx = profile[i].migr = NAN;
-    if (json_get_list(list, "profiles", *n, &profile_item, profile, sizeof(*profile), err) == 0 &&
-        sort(profile, *n, err) == 0)
-        return profile;
-    free(profile);
-    return NULL;
-}
-
 /* ---- the search ---- */
 
 static double between(double a, double b, double part)
@@ -122,8 +80,8 @@ static double between(double a, double b, double part)
 
 /* Finds the profile of so many threads. 0; 1: it is on the line between the next ones; -1: there is
  * none on one side. */
-static int find(const struct profile *profile, size_t n, unsigned threads,
-                struct reinforce_profile *found)
+static int look_up(const struct profile *profile, size_t n, unsigned threads,
+                   struct reinforce_profile *found)
 {
     const struct profile *a, *b;
     double part;
@@ -151,7 +109,7 @@ static int search(struct reinforce *reinforce, const struct reinforce_rules *rul
     reinforce_init(reinforce, rules);
     while (reinforce->next) {
         struct reinforce_profile found;
-        int rc = find(profile, n, reinforce->next, &found);
+        int rc = look_up(profile, n, reinforce->next, &found);
 
         if (rc < 0)
             return berth_error_set(err, "profiles: none of %u threads, which are tried next",
@@ -164,14 +122,22 @@ static int search(struct reinforce *reinforce, const struct reinforce_rules *rul
     return 0;
 }
 
-static struct json_object *answer(const struct reinforce_rules *rules,
-                                  const struct profile *profile, size_t n, struct berth_error *err)
+static int add_search(void *of, struct json_object *output, struct berth_error *err)
 {
-    struct json_object *output = json_object_new_object();
+    struct input *in = of;
+    const struct reinforce_rules rules = {(unsigned)in->cores, (unsigned)in->t_min,
+                                          (unsigned)in->t_max, (unsigned)in->t_step,
+                                          in->thresholds};
     struct json_object *tried = json_object_new_array(), *line = json_object_new_array();
-    struct reinforce reinforce;
-    int rc = search(&reinforce, rules, profile, n, tried, line, err);
+    struct reinforce reinforce = {0};
+    int rc = -1;
 
+    if (in->t_max < in->t_min)
+        berth_error_set(err, "t_max: %g: at least t_min (%g) expected", in->t_max, in->t_min);
+    else if (!in->profile)
+        berth_error_set(err, "profiles: missing");
+    else if (sort(in->profile, in->n, err) == 0)
+        rc = search(&reinforce, &rules, in->profile, in->n, tried, line, err);
     json_add_u64(output, "threads", reinforce.best);
     json_add(output, "tried", tried);
     json_add_text(output, "ended", reinforce_end_name[reinforce.end]);
@@ -179,24 +145,8 @@ static struct json_object *answer(const struct reinforce_rules *rules,
         json_add(output, "interpolated", line);
     else
         json_object_put(line);
-    if (rc == 0)
-        return output;
-    json_object_put(output);
-    return NULL;
+    return rc;
 }
 
-struct json_object *ctl_model_reinforce(struct json_object *input, struct berth_error *err)
-{
-    struct json_object *output = NULL;
-    struct reinforce_rules rules;
-    struct profile *profile;
-    size_t n;
-
-    if (read_rules(input, &rules, err) < 0)
-        return NULL;
-    profile = read_profiles(input, &n, err);
-    if (profile)
-        output = answer(&rules, profile, n, err);
-    free(profile);
-    return output;
-}
+CTL_FILTER(reinforce, struct input, input_fields, add_search,
+           .thresholds = {NAN, NAN, NAN, NAN, NAN});

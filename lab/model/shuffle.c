@@ -8,10 +8,6 @@
 #include <string.h>
 
 #include "models/inside/shuffle.h"
-#include "packer/base/json.h"
-#include "packer/base/json_asked.h"
-#include "packer/base/json_fields.h"
-#include "packer/cli/common/input.h"
 #include "lab/model/models.h"
 
 #define MOST_THREADS 4096
@@ -39,148 +35,125 @@ static const struct json_field package_fields[] = {
     JSON_WHOLE(struct package, "cores", cores, REQUIRED, 1, 65536),
     JSON_END,
 };
-static const struct json_field package_item = {
-    .kind = JSON_STRUCT, .need = JSON_REQUIRED, .fields = package_fields};
 
 struct input {
+    struct package *package;
+    struct thread *thread;
+    size_t packages, threads;
+    struct json_object *distance; /* rows of packages; NULL */
+};
+
+static const struct thread unset = {.lock = NAN, .at = NOWHERE};
+static const struct json_field input_fields[] = {
+    JSON_STRUCTS(struct input, "packages", package, packages, REQUIRED, 1, SHUFFLE_PACKAGES_MAX,
+                 package_fields, NULL),
+    JSON_ANY(struct input, "distance", distance, OPTIONAL, ARRAY),
+    JSON_STRUCTS(struct input, "threads", thread, threads, REQUIRED, 1, MOST_THREADS, thread_fields,
+                 &unset),
+    JSON_END,
+};
+
+/* What the model takes, and returns. */
+struct deal {
     unsigned cores[SHUFFLE_PACKAGES_MAX];
     double distance[SHUFFLE_PACKAGES_MAX * SHUFFLE_PACKAGES_MAX];
     struct shuffle_packages packages;
-    uint64_t *tid;                 /* [n] */
-    struct shuffle_thread *thread; /* [n] */
-    size_t n, *to;
+    struct shuffle_thread thread[MOST_THREADS];
+    size_t to[MOST_THREADS], order[SHUFFLE_PACKAGES_MAX];
 };
 
 /* ---- the input ---- */
 
-static int read_packages(struct input *input, struct json_object *object, struct berth_error *err)
-{
-    struct package package[SHUFFLE_PACKAGES_MAX];
-    struct json_object *list;
-    size_t n;
-
-    if (ctl_input_list(object, "packages", json_type_object, &list, err) < 0)
-        return -1;
-    n = json_object_array_length(list);
-    if (n > SHUFFLE_PACKAGES_MAX)
-        return berth_error_set(err, "packages: at most %d expected", SHUFFLE_PACKAGES_MAX);
-    if (json_get_list(list, "packages", n, &package_item, package, sizeof(*package), err) < 0)
-        return -1;
-    for (size_t p = 0; p < n; p++)
-        input->cores[p] = (unsigned)package[p].cores;
-    input->packages = (struct shuffle_packages){.n = n, .cores = input->cores};
-    return 0;
-}
-
-static int read_distance(struct input *input, struct json_object *object, struct berth_error *err)
+static int read_distance(struct deal *deal, const struct input *in, struct berth_error *err)
 {
     static const struct json_field item = {
         .kind = JSON_NUMBER, .need = JSON_REQUIRED, .min = 0, .max = 1e12};
-    struct json_object *rows = json_find(object, "distance");
-    size_t n = input->packages.n;
+    size_t n = in->packages;
 
-    if (!rows)
+    if (!in->distance)
         return 0;
-    if (json_get_matrix(rows, "distance", n, n, &item, input->distance, sizeof(double), err) < 0)
+    if (json_get_matrix(in->distance, "distance", n, n, &item, deal->distance, sizeof(double),
+                        err) < 0)
         return -1;
     for (size_t p = 0; p < n; p++)
         for (size_t q = 0; q < p; q++)
-            if (input->distance[p * n + q] != input->distance[q * n + p])
-                return berth_error_set(err,
-                                       "distance[%zu][%zu]: %g: as far as the way back (%g) "
-                                       "expected",
-                                       p, q, input->distance[p * n + q],
-                                       input->distance[q * n + p]);
-    input->packages.distance = input->distance;
+            if (deal->distance[p * n + q] != deal->distance[q * n + p])
+                return berth_error_set(
+                    err, "distance[%zu][%zu]: %g: as far as the way back (%g) expected", p, q,
+                    deal->distance[p * n + q], deal->distance[q * n + p]);
+    deal->packages.distance = deal->distance;
     return 0;
 }
 
-static int read_thread(struct input *input, struct json_object *object, struct berth_error *err)
+static int check_thread(const struct input *in, size_t i, struct berth_error *err)
 {
-    struct thread thread = {.lock = NAN, .at = NOWHERE};
+    const struct thread *thread = &in->thread[i];
 
-    if (json_read(object, thread_fields, &thread, err) < 0)
-        return -1;
-    if (thread.at >= (double)input->packages.n)
-        return berth_error_set(err, "at: %g: there are packages 0 to %zu only", thread.at,
-                               input->packages.n - 1);
-    for (size_t i = 0; i < input->n; i++)
-        if (input->tid[i] == thread.tid)
-            return berth_error_set(err, "tid: %" PRIu64 " is there twice", thread.tid);
-    input->tid[input->n] = thread.tid;
-    input->thread[input->n++] = (struct shuffle_thread){
-        thread.lock, thread.at < 0 ? SHUFFLE_NOWHERE : (size_t)thread.at, thread.bound};
+    if (thread->at >= (double)in->packages)
+        return berth_error_set(err, "threads[%zu].at: %g: there are packages 0 to %zu only", i,
+                               thread->at, in->packages - 1);
+    for (size_t k = 0; k < i; k++)
+        if (in->thread[k].tid == thread->tid)
+            return berth_error_set(err, "threads[%zu].tid: %" PRIu64 " is there twice", i,
+                                   thread->tid);
     return 0;
 }
 
-static int read_threads(struct input *input, struct json_object *object, struct berth_error *err)
+static int fill(struct deal *deal, const struct input *in, struct berth_error *err)
 {
-    struct json_object *list;
-    size_t n;
-
-    if (ctl_input_list(object, "threads", json_type_object, &list, err) < 0)
+    for (size_t p = 0; p < in->packages; p++)
+        deal->cores[p] = (unsigned)in->package[p].cores;
+    deal->packages = (struct shuffle_packages){.n = in->packages, .cores = deal->cores};
+    if (read_distance(deal, in, err) < 0)
         return -1;
-    n = json_object_array_length(list);
-    if (n > MOST_THREADS)
-        return berth_error_set(err, "threads: at most %d expected", MOST_THREADS);
-    input->tid = calloc(n, sizeof(*input->tid));
-    input->thread = calloc(n, sizeof(*input->thread));
-    input->to = calloc(n, sizeof(*input->to));
-    if (!input->tid || !input->thread || !input->to)
-        return berth_error_set(err, "threads: %s", strerror(ENOMEM));
-    for (size_t i = 0; i < n; i++)
-        if (read_thread(input, json_object_array_get_idx(list, i), err) < 0)
-            return berth_error_before(err, "threads[%zu].", i);
+    for (size_t i = 0; i < in->threads; i++) {
+        const struct thread *thread = &in->thread[i];
+
+        if (check_thread(in, i, err) < 0)
+            return -1;
+        deal->thread[i] = (struct shuffle_thread){
+            thread->lock, thread->at < 0 ? SHUFFLE_NOWHERE : (size_t)thread->at, thread->bound};
+    }
     return 0;
 }
 
 /* ---- the answer ---- */
 
-static struct json_object *answer(struct input *input, struct berth_error *err)
+static int add_deal(struct deal *deal, const struct input *in, struct json_object *output,
+                    struct berth_error *err)
 {
     static const struct json_field index = {.kind = JSON_UNSIGNED, .size = sizeof(uint64_t)};
-    uint64_t chain[SHUFFLE_PACKAGES_MAX];
-    size_t order[SHUFFLE_PACKAGES_MAX];
-    struct json_object *output, *to;
-    long moves = shuffle_deal(&input->packages, input->n, input->thread, input->to, order);
+    struct json_object *to = json_object_new_object();
     char name[24];
+    long moves;
 
-    if (moves < 0) {
-        berth_error_set(err, "threads: %s", strerror(ENOMEM));
-        return NULL;
-    }
-    to = json_object_new_object();
-    for (size_t i = 0; i < input->n; i++) {
-        snprintf(name, sizeof(name), "%" PRIu64, input->tid[i]);
-        json_add(to, name,
-                 input->to[i] == SHUFFLE_NOWHERE ? NULL : json_object_new_uint64(input->to[i]));
-    }
-    for (size_t p = 0; p < input->packages.n; p++)
-        chain[p] = order[p];
-    output = json_object_new_object();
     json_add(output, "to", to);
-    json_add_u64(output, "moves", (uint64_t)moves);
-    json_add(output, "order", json_new_list(input->packages.n, &index, chain, sizeof(*chain)));
-    json_add_measure(output, "lock", shuffle_lock(input->n, input->thread));
-    json_add_bool(output, "due", shuffle_due(&input->packages, input->n, input->thread));
-    return output;
-}
-
-struct json_object *ctl_model_shuffle(struct json_object *object, struct berth_error *err)
-{
-    struct json_object *output = NULL;
-    struct input *input = calloc(1, sizeof(*input));
-
-    if (!input) {
-        berth_error_set(err, "packages: %s", strerror(ENOMEM));
-        return NULL;
+    if (fill(deal, in, err) < 0)
+        return -1;
+    moves = shuffle_deal(&deal->packages, in->threads, deal->thread, deal->to, deal->order);
+    if (moves < 0)
+        return berth_error_set(err, "threads: %s", strerror(ENOMEM));
+    for (size_t i = 0; i < in->threads; i++) {
+        snprintf(name, sizeof(name), "%" PRIu64, in->thread[i].tid);
+        json_add(to, name,
+                 deal->to[i] == SHUFFLE_NOWHERE ? NULL : json_object_new_uint64(deal->to[i]));
     }
-    if (read_packages(input, object, err) == 0 && read_distance(input, object, err) == 0 &&
-        read_threads(input, object, err) == 0)
-        output = answer(input, err);
-    free(input->tid);
-    free(input->thread);
-    free(input->to);
-    free(input);
-    return output;
+    json_add_u64(output, "moves", (uint64_t)moves);
+    json_add(output, "order",
+             json_new_list(in->packages, &index, deal->order, sizeof(*deal->order)));
+    json_add_measure(output, "lock", shuffle_lock(in->threads, deal->thread));
+    json_add_bool(output, "due", shuffle_due(&deal->packages, in->threads, deal->thread));
+    return 0;
 }
+
+static int deal_threads(void *in, struct json_object *output, struct berth_error *err)
+{
+    struct deal *deal = calloc(1, sizeof(*deal));
+    int rc = deal ? add_deal(deal, in, output, err)
+                  : berth_error_set(err, "packages: %s", strerror(ENOMEM));
+
+    free(deal);
+    return rc;
+}
+
+CTL_FILTER(shuffle, struct input, input_fields, deal_threads, .thread = NULL);

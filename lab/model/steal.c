@@ -3,14 +3,10 @@
 #include "models/tasks/steal.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/tasks/threshold.h"
-#include "packer/base/json.h"
-#include "packer/base/json_fields.h"
-#include "packer/cli/common/input.h"
 #include "lab/model/models.h"
 #include "enum_table.h"
 
@@ -31,20 +27,25 @@ TABLE_COMPLETE(policies);
 
 struct tasks {
     enum steal_kind kind;
-    double n;
+    double n; /* 0: nothing is said of them */
     struct time {
         double mean, sd;
     } ns;
 };
 
+struct domain {
+    double *core; /* [n] their numbers; how many there are counts */
+    size_t n;
+};
+
 struct input {
+    struct domain *domain;
+    size_t domains;
+    struct json_object *latency_ns; /* rows of domains */
     struct tasks tasks;
-    enum steal_policy policy;
+    enum steal_policy policy; /* STEAL_POLICIES: none is said */
     double push_ns, pop_ns, capacity;
     uint32_t seed;
-    unsigned cores[STEAL_DOMAINS_MAX];
-    double latency_s[STEAL_DOMAINS_MAX * STEAL_DOMAINS_MAX];
-    struct steal_program program;
 };
 
 static const struct json_field time_fields[] = {
@@ -60,9 +61,16 @@ static const struct json_field tasks_fields[] = {
     JSON_END,
 };
 
+static const struct json_field domain_item = {
+    JSON_ROWS_AT(struct domain, NULL, core, n, REQUIRED, 0, 0),
+    .fields = &(const struct json_field){
+        .kind = JSON_NUMBER, .whole = true, .need = JSON_REQUIRED, .min = 0, .max = CORE_MOST}};
 static const struct json_field input_fields[] = {
-    JSON_NESTED(struct input, "tasks", tasks, REQUIRED, tasks_fields),
-    JSON_CHOICE(struct input, "policy", policy, REQUIRED, policies),
+    {JSON_ROWS_AT(struct input, "domains", domain, domains, REQUIRED, 1, STEAL_DOMAINS_MAX),
+     .fields = &domain_item},
+    JSON_ANY(struct input, "latency_ns", latency_ns, REQUIRED, ARRAY),
+    JSON_NESTED(struct input, "tasks", tasks, OPTIONAL, tasks_fields),
+    JSON_CHOICE(struct input, "policy", policy, OPTIONAL, policies),
     JSON_RANGE(struct input, "push_ns", push_ns, OPTIONAL, 0, MOST_NS),
     JSON_RANGE(struct input, "pop_ns", pop_ns, OPTIONAL, 0, MOST_NS),
     JSON_WHOLE(struct input, "capacity", capacity, OPTIONAL, 1, 1e9),
@@ -87,124 +95,96 @@ static int expect_different(double *core, size_t n, struct berth_error *err)
     return 0;
 }
 
-/* Reads a domain's cores, behind the `n` that there are. Returns how many; -1. */
-static int read_cores(struct json_object *list, size_t domain, size_t n, double *core,
-                      struct berth_error *err)
+/* Counts the cores of each domain, which all differ. */
+static int count_cores(const struct input *in, unsigned *cores, struct berth_error *err)
 {
-    static const struct json_field item = {
-        .kind = JSON_NUMBER, .whole = true, .need = JSON_REQUIRED, .min = 0, .max = CORE_MOST};
-    size_t more = json_object_array_length(list);
-    char name[64];
-
-    snprintf(name, sizeof(name), "domains[%zu]", domain);
-    if (!more)
-        return berth_error_set(err, "%s: at least one core expected", name);
-    if (n + more > STEAL_WORKERS_MAX)
-        return berth_error_set(err, "domains: at most %d cores in all expected", STEAL_WORKERS_MAX);
-    if (json_get_list(list, name, more, &item, core + n, sizeof(*core), err) < 0)
-        return -1;
-    return (int)more;
-}
-
-/* Reads which cores each domain has: how many of them counts. */
-static int read_domains(struct input *input, struct json_object *object, struct berth_error *err)
-{
-    struct json_object *list;
     double core[STEAL_WORKERS_MAX];
-    size_t sum = 0, n;
+    size_t sum = 0;
 
-    if (ctl_input_list(object, "domains", json_type_array, &list, err) < 0)
-        return -1;
-    n = json_object_array_length(list);
-    if (n > STEAL_DOMAINS_MAX)
-        return berth_error_set(err, "domains: at most %d expected", STEAL_DOMAINS_MAX);
-    for (size_t i = 0; i < n; i++) {
-        int cores = read_cores(json_object_array_get_idx(list, i), i, sum, core, err);
+    for (size_t i = 0; i < in->domains; i++) {
+        const struct domain *domain = &in->domain[i];
 
-        if (cores < 0)
-            return -1;
-        input->cores[i] = (unsigned)cores;
-        sum += (size_t)cores;
+        if (domain->n == 0)
+            return berth_error_set(err, "domains[%zu]: at least one core expected", i);
+        if (sum + domain->n > STEAL_WORKERS_MAX)
+            return berth_error_set(err, "domains: at most %d cores in all expected",
+                                   STEAL_WORKERS_MAX);
+        memcpy(core + sum, domain->core, domain->n * sizeof(*core));
+        cores[i] = (unsigned)domain->n;
+        sum += domain->n;
     }
-    if (expect_different(core, sum, err) < 0)
-        return -1;
-    input->program.domains = n;
-    return 0;
+    return expect_different(core, sum, err);
 }
 
-static int read_latencies(struct input *input, struct json_object *object, struct berth_error *err)
+static int read_latencies(const struct input *in, double *latency_s, struct berth_error *err)
 {
     static const struct json_field item = {
         .kind = JSON_NUMBER, .need = JSON_REQUIRED, .min = 1, .max = MOST_NS};
-    size_t n = input->program.domains;
-    struct json_object *list;
+    size_t n = in->domains;
 
-    if (ctl_input_list(object, "latency_ns", json_type_array, &list, err) < 0)
-        return -1;
-    if (json_object_array_length(list) != n)
+    if (json_object_array_length(in->latency_ns) != n)
         return berth_error_set(err, "latency_ns: a row for each of %zu domains expected", n);
-    for (size_t i = 0; i < n; i++) {
-        char name[64];
-
-        snprintf(name, sizeof(name), "latency_ns[%zu]", i);
-        if (json_get_list(json_object_array_get_idx(list, i), name, n, &item,
-                          &input->latency_s[i * n], sizeof(double), err) < 0)
-            return -1;
-    }
+    if (json_get_matrix(in->latency_ns, "latency_ns", n, n, &item, latency_s, sizeof(*latency_s),
+                        err) < 0)
+        return -1;
     for (size_t i = 0; i < n * n; i++)
-        input->latency_s[i] *= NS;
+        latency_s[i] *= NS;
     return 0;
 }
 
-static void fill_program(struct input *input)
+static int check_tasks(const struct input *in, struct berth_error *err)
 {
-    struct steal_program *program = &input->program;
-
-    program->kind = input->tasks.kind;
-    program->n = (uint32_t)input->tasks.n;
-    program->mean_s = input->tasks.ns.mean * NS;
-    program->sd_s = input->tasks.ns.sd * NS;
-    program->cores = input->cores;
-    program->latency_s = input->latency_s;
-    program->push_s = input->push_ns * NS;
-    program->pop_s = input->pop_ns * NS;
-    program->capacity = input->capacity > 0              ? input->capacity
-                        : input->policy == STEAL_LITERAL ? THRESHOLD_CAPACITY_LITERAL
-                                                         : THRESHOLD_CAPACITY;
-    program->policy = input->policy;
-    program->seed = input->seed;
+    if (in->tasks.n == 0)
+        return berth_error_set(err, "tasks: missing");
+    if (in->policy == STEAL_POLICIES)
+        return berth_error_set(err, "policy: missing");
+    if (in->tasks.ns.sd > MOST_SD * in->tasks.ns.mean)
+        return berth_error_set(err, "tasks.ns.sd: %g: at most %d times the mean expected",
+                               in->tasks.ns.sd, MOST_SD);
+    return 0;
 }
 
-static struct json_object *answer(const struct steal_outcome *outcome)
+static struct steal_program program_of(const struct input *in)
 {
-    struct json_object *output = json_object_new_object();
-
-    json_add_double(output, "seconds", outcome->seconds);
-    json_add_double(output, "work_s", outcome->work_s);
-    json_add_u64(output, "steals", outcome->steals);
-    json_add_u64(output, "remote", outcome->remote);
-    json_add_u64(output, "journeys", outcome->journeys);
-    json_add_u64(output, "misses", outcome->misses);
-    return output;
+    return (struct steal_program){
+        .kind = in->tasks.kind,
+        .n = (uint32_t)in->tasks.n,
+        .mean_s = in->tasks.ns.mean * NS,
+        .sd_s = in->tasks.ns.sd * NS,
+        .domains = in->domains,
+        .push_s = in->push_ns * NS,
+        .pop_s = in->pop_ns * NS,
+        .capacity = in->capacity > 0              ? in->capacity
+                    : in->policy == STEAL_LITERAL ? THRESHOLD_CAPACITY_LITERAL
+                                                  : THRESHOLD_CAPACITY,
+        .policy = in->policy,
+        .seed = in->seed,
+    };
 }
 
-struct json_object *ctl_model_steal(struct json_object *object, struct berth_error *err)
+static int add_outcome(void *in, struct json_object *output, struct berth_error *err)
 {
-    struct input input = {.push_ns = 100, .pop_ns = 100, .seed = 1};
+    double latency_s[STEAL_DOMAINS_MAX * STEAL_DOMAINS_MAX];
+    unsigned cores[STEAL_DOMAINS_MAX];
+    struct steal_program program;
     struct steal_outcome outcome;
 
-    if (read_domains(&input, object, err) < 0 || read_latencies(&input, object, err) < 0 ||
-        json_read(object, input_fields, &input, err) < 0)
-        return NULL;
-    if (input.tasks.ns.sd > MOST_SD * input.tasks.ns.mean) {
-        berth_error_set(err, "tasks.ns.sd: %g: at most %d times the mean expected",
-                        input.tasks.ns.sd, MOST_SD);
-        return NULL;
-    }
-    fill_program(&input);
-    if (steal_run(&input.program, &outcome) < 0) {
-        berth_error_set(err, "%s", strerror(ENOMEM));
-        return NULL;
-    }
-    return answer(&outcome);
+    if (count_cores(in, cores, err) < 0 || read_latencies(in, latency_s, err) < 0 ||
+        check_tasks(in, err) < 0)
+        return -1;
+    program = program_of(in);
+    program.cores = cores;
+    program.latency_s = latency_s;
+    if (steal_run(&program, &outcome) < 0)
+        return berth_error_set(err, "%s", strerror(ENOMEM));
+    json_add_double(output, "seconds", outcome.seconds);
+    json_add_double(output, "work_s", outcome.work_s);
+    json_add_u64(output, "steals", outcome.steals);
+    json_add_u64(output, "remote", outcome.remote);
+    json_add_u64(output, "journeys", outcome.journeys);
+    json_add_u64(output, "misses", outcome.misses);
+    return 0;
 }
+
+CTL_FILTER(steal, struct input, input_fields, add_outcome, .policy = STEAL_POLICIES, .push_ns = 100,
+           .pop_ns = 100, .seed = 1);

@@ -4,27 +4,36 @@
 #include <stdlib.h>
 
 #include "models/energy/thermal.h"
-#include "packer/base/json.h"
-#include "packer/base/json_fields.h"
-#include "packer/cli/common/input.h"
 #include "lab/model/models.h"
 
 #define CORES_MAX 1024
 #define DEGREES 1000
 
-static const struct json_field degrees = {
-    .kind = JSON_NUMBER, .min = -DEGREES, .max = DEGREES}; /* null: not known */
-static const struct json_field who_item = {
-    .kind = JSON_NUMBER, .min = 0, .max = CORES_MAX - 1, .whole = true}; /* null: free */
-static const struct json_field kind_item = {.kind = JSON_SIGNED, .size = sizeof(int32_t)};
-
-struct limits {
-    double t1, t2;
+struct look {
+    double *celsius; /* [n] of each core; NAN: not known */
+    size_t n;
 };
 
-static const struct json_field limit_fields[] = {
-    JSON_RANGE(struct limits, "t1", t1, OPTIONAL, -DEGREES, DEGREES),
-    JSON_RANGE(struct limits, "t2", t2, OPTIONAL, -DEGREES, DEGREES),
+struct input {
+    double t1, t2;
+    double *on; /* [cores] the program on each; -1: free */
+    int32_t *kind;
+    size_t cores, kinds;
+    struct look *look;
+    size_t looks;
+};
+
+static const double unknown = NAN, nobody = -1;
+static const struct json_field look_item = {
+    JSON_ROWS_AT(struct look, NULL, celsius, n, REQUIRED, 0, 0), .unset = &unknown,
+    .fields = &(const struct json_field){.kind = JSON_NUMBER, .min = -DEGREES, .max = DEGREES}};
+static const struct json_field input_fields[] = {
+    JSON_RANGE(struct input, "t1", t1, OPTIONAL, -DEGREES, DEGREES),
+    JSON_RANGE(struct input, "t2", t2, OPTIONAL, -DEGREES, DEGREES),
+    JSON_VALUES(struct input, "on", on, cores, REQUIRED, 0, 0, &nobody, .max = CORES_MAX - 1,
+                .whole = true),
+    JSON_VALUES(struct input, "kinds", kind, kinds, OPTIONAL, 0, 0, NULL, .need = JSON_REQUIRED),
+    {JSON_ROWS_AT(struct input, "looks", look, looks, OPTIONAL, 1, 0), .fields = &look_item},
     JSON_END,
 };
 
@@ -33,83 +42,44 @@ struct node {
     struct thermal_core core[CORES_MAX];
     struct thermal_program program[CORES_MAX];
     bool *hot; /* [programs][cores] */
-    struct json_object *looks;
 };
 
 /* ---- the input ---- */
 
-/* Reads which program is on which core. */
-static int read_cores(struct node *node, struct json_object *input, const struct limits *limits,
-                      struct berth_error *err)
+static int place_programs(struct node *node, const struct input *in, struct berth_error *err)
 {
-    double who[CORES_MAX];
-    struct json_object *list = NULL;
-
-    if (json_get_array(input, "on", JSON_REQUIRED, &list, err) < 0)
-        return -1;
-    node->cores = json_object_array_length(list);
-    if (node->cores == 0 || node->cores > CORES_MAX)
+    node->cores = in->cores;
+    if (in->cores == 0 || in->cores > CORES_MAX)
         return berth_error_set(err, "on: 1 to %d cores expected", CORES_MAX);
-    for (size_t i = 0; i < node->cores; i++)
-        who[i] = -1;
-    if (json_get_list(list, "on", node->cores, &who_item, who, sizeof(*who), err) < 0)
-        return -1;
-    for (size_t i = 0; i < node->cores; i++) {
-        size_t its = who[i] < 0 ? THERMAL_FREE : (size_t)who[i];
+    for (size_t i = 0; i < in->cores; i++) {
+        double who = in->on[i];
 
-        node->core[i] = (struct thermal_core){NAN, limits->t1, limits->t2, its, false};
-        if (who[i] >= (double)node->programs)
-            node->programs = (size_t)who[i] + 1;
+        node->core[i] =
+            (struct thermal_core){NAN, in->t1, in->t2, who < 0 ? THERMAL_FREE : (size_t)who, false};
+        if (who >= (double)node->programs)
+            node->programs = (size_t)who + 1;
     }
-    return 0;
-}
-
-/* Reads how the programs disturb others: all alike, where nothing is said. */
-static int read_programs(struct node *node, struct json_object *input, struct berth_error *err)
-{
-    struct json_object *list = NULL;
-    int32_t kind[CORES_MAX] = {0};
-
-    if (json_get_array(input, "kinds", JSON_OPTIONAL, &list, err) < 0)
-        return -1;
-    if (list && json_object_array_length(list) != node->programs)
+    if (in->kind && in->kinds != node->programs)
         return berth_error_set(err, "kinds: one for each of %zu programs expected", node->programs);
-    if (list &&
-        json_get_list(list, "kinds", node->programs, &kind_item, kind, sizeof(*kind), err) < 0)
-        return -1;
+    if (!in->look)
+        return berth_error_set(err, "looks: missing");
     node->hot = calloc(node->programs * node->cores + 1, sizeof(*node->hot));
     if (!node->hot)
         return berth_no_memory(err);
-    for (size_t i = 0; i < node->programs; i++)
-        node->program[i] = (struct thermal_program){kind[i], node->hot + i * node->cores, NULL};
+    for (size_t i = 0; i < node->programs; i++) /* all alike, where nothing is said */
+        node->program[i] =
+            (struct thermal_program){in->kind ? in->kind[i] : 0, node->hot + i * node->cores, NULL};
     return 0;
 }
 
-static int read_node(struct node *node, struct json_object *input, struct berth_error *err)
-{
-    struct limits limits = {NAN, NAN};
-
-    if (json_read(input, limit_fields, &limits, err) < 0 ||
-        read_cores(node, input, &limits, err) < 0 || read_programs(node, input, err) < 0)
-        return -1;
-    return ctl_input_list(input, "looks", json_type_array, &node->looks, err);
-}
-
 /* So hot is each core at the i-th look; nobody has moved in it yet. */
-static int read_look(struct node *node, size_t i, struct berth_error *err)
+static int heat(struct node *node, const struct look *look, size_t i, struct berth_error *err)
 {
-    struct json_object *list = json_object_array_get_idx(node->looks, i);
-    double celsius[CORES_MAX];
-
-    if (json_object_array_length(list) != node->cores)
+    if (look->n != node->cores)
         return berth_error_set(err, "looks[%zu]: the degrees of %zu cores expected", i,
                                node->cores);
-    for (size_t core = 0; core < node->cores; core++)
-        celsius[core] = NAN;
-    if (json_get_list(list, "", node->cores, &degrees, celsius, sizeof(*celsius), err) < 0)
-        return berth_error_before(err, "looks[%zu]", i);
     for (size_t core = 0; core < node->cores; core++) {
-        node->core[core].celsius = celsius[core];
+        node->core[core].celsius = look->celsius[core];
         node->core[core].rests = false;
     }
     return 0;
@@ -171,34 +141,32 @@ static struct json_object *look(struct node *node)
     return output;
 }
 
-static struct json_object *answer(struct node *node, struct berth_error *err)
+static int look_on(struct node *node, const struct input *in, struct json_object *looks,
+                   struct berth_error *err)
 {
-    struct json_object *looks = json_object_new_array(), *output;
-
-    for (size_t i = 0; i < json_object_array_length(node->looks); i++) {
-        if (read_look(node, i, err) < 0) {
-            json_object_put(looks);
-            return NULL;
-        }
+    if (place_programs(node, in, err) < 0)
+        return -1;
+    for (size_t i = 0; i < in->looks; i++) {
+        if (heat(node, &in->look[i], i, err) < 0)
+            return -1;
         json_append(looks, look(node));
     }
-    output = json_object_new_object();
-    json_add(output, "looks", looks);
-    return output;
+    return 0;
 }
 
-struct json_object *ctl_model_thermal(struct json_object *input, struct berth_error *err)
+static int add_looks(void *in, struct json_object *output, struct berth_error *err)
 {
     struct node *node = calloc(1, sizeof(*node));
-    struct json_object *output = NULL;
+    struct json_object *looks = json_object_new_array();
+    int rc;
 
-    if (!node) {
-        berth_no_memory(err);
-        return NULL;
-    }
-    if (read_node(node, input, err) == 0)
-        output = answer(node, err);
+    json_add(output, "looks", looks);
+    if (!node)
+        return berth_no_memory(err);
+    rc = look_on(node, in, looks, err);
     free(node->hot);
     free(node);
-    return output;
+    return rc;
 }
+
+CTL_FILTER(thermal, struct input, input_fields, add_looks, .t1 = NAN, .t2 = NAN);

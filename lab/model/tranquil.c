@@ -4,48 +4,58 @@
 
 #include "models/inside/tranquil.h"
 #include "models/placing/dio_power.h"
-#include "packer/base/json.h"
-#include "packer/base/json_fields.h"
-#include "packer/cli/common/input.h"
 #include "lab/model/models.h"
 
-static const struct json_field reading = {.kind = JSON_NUMBER, .min = 0, .max = 1e12};
+/* Readings of a burst; those that are null are NAN. */
+struct readings {
+    double *miss, *icx;
+    size_t misses, icxs;
+};
 
-/* Reads up to TRANQUIL_READINGS values, which may be null; none where there is no list. */
-static int read_values(struct json_object *burst, const char *key, double *value, size_t *n,
-                       struct berth_error *err)
+struct input {
+    struct readings *burst;
+    size_t n;
+    struct {
+        double miss_pmi;
+    } thresholds;
+    enum tranquil_rule rule;
+};
+
+static const double unknown = NAN;
+#define READINGS(member, n)                                                                        \
+    JSON_VALUES(struct readings, #member, member, n, OPTIONAL, 0, 0, &unknown, .max = 1e12)
+
+static const struct json_field burst_fields[] = {READINGS(miss, misses), READINGS(icx, icxs),
+                                                 JSON_END};
+static const struct json_field threshold_fields[] = {
+    JSON_RANGE(struct input, "miss_pmi", thresholds.miss_pmi, OPTIONAL, 0, HUGE_VAL),
+    JSON_END,
+};
+static const struct json_field input_fields[] = {
+    JSON_CHOICE(struct input, "rule", rule, OPTIONAL, tranquil_rule_name),
+    {.name = "thresholds", .kind = JSON_STRUCT, .fields = threshold_fields},
+    JSON_STRUCTS(struct input, "bursts", burst, n, REQUIRED, 1, 0, burst_fields, NULL),
+    JSON_END,
+};
+
+/* Says which list of a burst is too long. */
+static int check_readings(size_t i, const char *key, size_t n, struct berth_error *err)
 {
-    struct json_object *list = NULL;
-
-    for (size_t i = 0; i < TRANQUIL_READINGS; i++)
-        value[i] = NAN;
-    if (json_get_array(burst, key, JSON_OPTIONAL, &list, err) < 0)
-        return -1;
-    if (!list)
+    if (n <= TRANQUIL_READINGS)
         return 0;
-    *n = json_object_array_length(list);
-    if (*n > TRANQUIL_READINGS)
-        return berth_error_set(err, "%s: at most %d readings expected, not %zu", key,
-                               TRANQUIL_READINGS, *n);
-    return json_get_list(list, key, *n, &reading, value, sizeof(*value), err);
+    return berth_error_set(err, "bursts[%zu].%s: at most %d readings expected, not %zu", i, key,
+                           TRANQUIL_READINGS, n);
 }
 
-static int read_burst(struct json_object *object, struct tranquil_burst *burst,
-                      struct berth_error *err)
+static void fill(double *value, const double *list, size_t n)
 {
-    size_t miss = 0, icx = 0;
-
-    if (read_values(object, "miss", burst->miss, &miss, err) < 0 ||
-        read_values(object, "icx", burst->icx, &icx, err) < 0)
-        return -1;
-    if (!miss && !icx)
-        return berth_error_set(err, "miss: missing, and icx, too");
-    burst->n = miss > icx ? miss : icx;
-    return 0;
+    for (size_t i = 0; i < TRANQUIL_READINGS; i++)
+        value[i] = i < n ? list[i] : NAN;
 }
 
 static struct json_object *compare(double before, double before_sd, double after, double after_sd)
 {
+    static const struct json_field reading = {.kind = JSON_NUMBER, .max = 1e12};
     double values[] = {before, before_sd, after, after_sd};
 
     return json_new_list(4, &reading, values, sizeof(values[0]));
@@ -71,40 +81,30 @@ static struct json_object *describe(const struct tranquil *tranquil)
     return output;
 }
 
-static int read_rules(struct json_object *input, struct tranquil_rules *rules,
-                      struct berth_error *err)
+static int follow_bursts(void *of, struct json_object *output, struct berth_error *err)
 {
-    int rule = TRANQUIL_SIGNIFICANT;
-
-    rules->miss = DIO_POWER_DEVIL_MISS_PMI;
-    if (json_get_word(input, "rule", JSON_OPTIONAL, tranquil_rule_name, TRANQUIL_RULES, &rule,
-                      err) < 0)
-        return -1;
-    rules->rule = (enum tranquil_rule)rule;
-    return ctl_input_threshold(input, "miss_pmi", &rules->miss, err);
-}
-
-struct json_object *ctl_model_tranquil(struct json_object *input, struct berth_error *err)
-{
-    struct json_object *bursts, *after, *output;
+    const struct input *in = of;
+    const struct tranquil_rules rules = {.miss = in->thresholds.miss_pmi, .rule = in->rule};
+    struct json_object *after = json_object_new_array();
     struct tranquil tranquil = {0};
-    struct tranquil_rules rules;
-    struct tranquil_burst burst;
 
-    if (read_rules(input, &rules, err) < 0 ||
-        ctl_input_list(input, "bursts", json_type_object, &bursts, err) < 0)
-        return NULL;
-    after = json_object_new_array();
-    for (size_t i = 0; i < json_object_array_length(bursts); i++) {
-        if (read_burst(json_object_array_get_idx(bursts, i), &burst, err) < 0) {
-            berth_error_before(err, "bursts[%zu].", i);
-            json_object_put(after);
-            return NULL;
-        }
+    json_add(output, "after", after);
+    for (size_t i = 0; i < in->n; i++) {
+        const struct readings *read = &in->burst[i];
+        struct tranquil_burst burst = {.n = read->misses > read->icxs ? read->misses : read->icxs};
+
+        if (check_readings(i, "miss", read->misses, err) < 0 ||
+            check_readings(i, "icx", read->icxs, err) < 0)
+            return -1;
+        if (burst.n == 0)
+            return berth_error_set(err, "bursts[%zu].miss: missing, and icx, too", i);
+        fill(burst.miss, read->miss, read->misses);
+        fill(burst.icx, read->icx, read->icxs);
         tranquil_burst(&tranquil, &rules, &burst);
         json_append(after, describe(&tranquil));
     }
-    output = json_object_new_object();
-    json_add(output, "after", after);
-    return output;
+    return 0;
 }
+
+CTL_FILTER(tranquil, struct input, input_fields, follow_bursts,
+           .thresholds = {DIO_POWER_DEVIL_MISS_PMI}, .rule = TRANQUIL_SIGNIFICANT);

@@ -5,8 +5,10 @@
  * that it is in puts its own "[1]" or ".name" before it. */
 #include "packer/base/json_fields.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "packer/base/json.h"
@@ -82,7 +84,7 @@ static const enum json_type TABLE(type_of, JSON_KINDS) = {
     ROW(JSON_WORD) = json_type_string,       ROW(JSON_CPUS) = json_type_string,
     ROW(JSON_STRUCT) = json_type_object,     ROW(JSON_TUPLE) = json_type_array,
     ROW(JSON_LIST) = json_type_array,        ROW(JSON_ANY_ARRAY) = json_type_array,
-    ROW(JSON_ANY_OBJECT) = json_type_object,
+    ROW(JSON_ANY_OBJECT) = json_type_object, ROW(JSON_ROWS) = json_type_array,
 };
 TABLE_COMPLETE(type_of);
 
@@ -256,6 +258,36 @@ static int read_list(const struct json_field *field, struct json_object *list, c
     return 0;
 }
 
+static size_t *count_of(const struct json_field *rows, void *at)
+{
+    return (size_t *)(void *)((char *)at + rows->count);
+}
+
+/* Allocates elements, and reads them. */
+static int read_rows(const struct json_field *field, struct json_object *list, char **out,
+                     struct berth_error *err)
+{
+    size_t n = json_object_array_length(list);
+
+    if (n == 0 && field->min > 0)
+        return berth_error_set(err, ": empty");
+    if (field->max > 0 && (double)n > field->max)
+        return berth_error_set(err, ": at most %g expected, not %zu", field->max, n);
+    *out = calloc(n + 1, field->size);
+    if (!*out)
+        return berth_error_set(err, ": %s", strerror(ENOMEM));
+    *count_of(field, out) = n;
+    for (size_t i = 0; i < n; i++) {
+        char *at = *out + i * field->size;
+
+        if (field->unset)
+            memcpy(at, field->unset, field->size);
+        if (read_value(field->fields, json_object_array_get_idx(list, i), at, err) < 0)
+            return berth_error_before(err, "[%zu]", i);
+    }
+    return 0;
+}
+
 static int read_present(const struct json_field *field, struct json_object *value, void *out,
                         struct berth_error *err)
 {
@@ -277,6 +309,8 @@ static int read_present(const struct json_field *field, struct json_object *valu
         return read_tuple(field->fields, value, out, err);
     case JSON_LIST:
         return read_list(field, value, out, err);
+    case JSON_ROWS:
+        return read_rows(field, value, out, err);
     case JSON_ANY_ARRAY:
     case JSON_ANY_OBJECT:
         *(struct json_object **)out = value;
@@ -338,6 +372,34 @@ int json_get_matrix(struct json_object *list, const char *name, size_t rows, siz
     struct json_field row = list_of(n, item, stride);
 
     return json_get_list(list, name, rows, &row, first, row.size, err);
+}
+
+/* ---- freeing ---- */
+
+static void clear_value(const struct json_field *field, char *at)
+{
+    size_t n = field->kind == JSON_LIST ? field->n : 0, size = n ? field->size / n : field->size;
+    char *first = at;
+
+    if (field->kind == JSON_STRUCT)
+        json_clear(field->fields, at);
+    if (field->kind == JSON_ROWS) {
+        first = *(char **)(void *)at;
+        n = *count_of(field, at);
+    }
+    for (size_t i = 0; i < n; i++)
+        clear_value(field->fields, first + i * size);
+    if (field->kind != JSON_ROWS)
+        return;
+    free(first);
+    *(char **)(void *)at = NULL;
+    *count_of(field, at) = 0;
+}
+
+void json_clear(const struct json_field *fields, void *of)
+{
+    for (; fields && fields->name; fields++)
+        clear_value(fields, (char *)of + fields->offset);
 }
 
 /* ---- writing ---- */
@@ -424,6 +486,9 @@ static struct json_object *new_value(const struct json_field *field, const void 
         return new_tuple(field->fields, at);
     case JSON_LIST:
         return json_new_list(field->n, field->fields, at, field->n ? field->size / field->n : 0);
+    case JSON_ROWS:
+        return json_new_list(*(const size_t *)(const void *)((const char *)at + field->count),
+                             field->fields, *(const void *const *)at, field->size);
     case JSON_ANY_ARRAY:
     case JSON_ANY_OBJECT:
         return json_object_get(*(struct json_object *const *)at);

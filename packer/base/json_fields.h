@@ -20,20 +20,22 @@ enum json_need { JSON_OPTIONAL, JSON_REQUIRED };
 
 /* What the struct has, and what JSON has for it. */
 enum json_kind {
-    JSON_TEXT,       /* char[size]: a string of min to size - 1 bytes, no NUL in it */
-    JSON_UNSIGNED,   /* uint32_t or uint64_t: a whole number */
-    JSON_SIGNED,     /* int32_t or int64_t */
-    JSON_NUMBER,     /* double: a finite number */
-    JSON_BOOL,       /* bool */
-    JSON_WORD,       /* an enum: one of words; null for a value that has none */
-    JSON_CPUS,       /* struct cpus: a list such as "0-3,8" */
-    JSON_STRUCT,     /* a struct: an object of fields */
-    JSON_TUPLE,      /* a struct: an array of the values of its fields, in their order */
-    JSON_LIST,       /* n values in `size` bytes: an array of n; fields: one for each of them */
+    JSON_TEXT,     /* char[size]: a string of min to size - 1 bytes, no NUL in it */
+    JSON_UNSIGNED, /* uint32_t or uint64_t: a whole number */
+    JSON_SIGNED,   /* int32_t or int64_t */
+    JSON_NUMBER,   /* double: a finite number */
+    JSON_BOOL,     /* bool */
+    JSON_WORD,     /* an enum: one of words; null for a value that has none */
+    JSON_CPUS,     /* struct cpus: a list such as "0-3,8" */
+    JSON_STRUCT,   /* a struct: an object of fields */
+    JSON_TUPLE,    /* a struct: an array of the values of its fields, in their order */
+    JSON_LIST,     /* n values in `size` bytes: an array of n; fields: one for each of them */
+    JSON_ROWS, /* a pointer to elements of `size` bytes, and how many (at `count`): an array of min
+                  to max; fields: one for each of them. json_clear frees them */
     JSON_BORROWED,   /* const char *, borrowed of what was read: a string of at most max bytes, no
                         NUL in it; NULL is written as "" */
     JSON_ANY_ARRAY,  /* struct json_object *, borrowed of what was read: an array */
-    JSON_ANY_OBJECT, /* likewise an object */
+    JSON_ANY_OBJECT, /* the same of an object */
     JSON_KINDS
 };
 
@@ -49,6 +51,8 @@ struct json_field {
     size_t n;                        /* how many words; how many elements of a JSON_LIST */
     const struct json_field *fields; /* of a struct; of a JSON_LIST one, for each of its elements */
     size_t given;                    /* 1 + offset of a bool: is there one? 0: always */
+    ptrdiff_t count;                 /* of JSON_ROWS: from the pointer to a size_t */
+    const void *unset; /* of JSON_ROWS: an element before it is read; NULL: all of it 0 */
 };
 
 /* One field of a table: member of `type`, called `key` in JSON, OPTIONAL or REQUIRED. JSON_FIELD
@@ -77,6 +81,22 @@ struct json_field {
      .n = sizeof(names) / sizeof((names)[0]), .given = offsetof(type, flag) + 1}
 #define JSON_NESTED(type, key, member, needed, table)                                              \
     {JSON_AT(type, key, member, needed), .kind = JSON_STRUCT, .fields = (table)}
+#define JSON_ROWS_AT(type, key, member, n, needed, least, most)                                    \
+    .name = (key), .need = JSON_##needed, .offset = offsetof(type, member),                        \
+    .size = sizeof(*((type *)NULL)->member), .kind = JSON_ROWS, .min = (least), .max = (most),     \
+    .count = (ptrdiff_t)offsetof(type, n) - (ptrdiff_t)offsetof(type, member)
+/* Rows that are structs of a table, or values, with what an element has beside its kind; `from` is
+ * an element before it is read, or NULL. */
+#define JSON_STRUCTS(type, key, member, n, needed, least, most, table, from)                       \
+    {JSON_ROWS_AT(type, key, member, n, needed, least, most), .unset = (from),                     \
+     .fields = &(const struct json_field){                                                         \
+         .kind = JSON_STRUCT, .need = JSON_REQUIRED, .fields = (table)}}
+#define JSON_VALUES(type, key, member, n, needed, least, most, from, ...)                          \
+    {JSON_ROWS_AT(type, key, member, n, needed, least, most), .unset = (from),                     \
+     .fields = &(const struct json_field){.kind = JSON_KIND(*((type *)NULL)->member),              \
+                                          .size = sizeof(*((type *)NULL)->member), __VA_ARGS__}}
+#define JSON_ANY(type, key, member, needed, what)                                                  \
+    {JSON_AT(type, key, member, needed), .kind = JSON_ANY_##what}
 #define JSON_END {.name = NULL}
 /* clang-format on */
 
@@ -90,6 +110,10 @@ bool json_in_range(const struct json_field *field, double value);
  * were where they are absent or null. Returns 0, or -1 and err; the struct is then undefined. */
 int json_read(struct json_object *object, const struct json_field *fields, void *into,
               struct berth_error *err);
+
+/* Frees what json_read has allocated for JSON_ROWS of a struct, which was 0 there before, also
+ * where json_read failed; there are none then. */
+void json_clear(const struct json_field *fields, void *of);
 
 /* Adds the fields of a table to an object that has none of these names, from a struct. Nothing is
  * added to NULL; what has no memory is left out, and errno is ENOMEM (json_add_text). */

@@ -489,6 +489,98 @@ static void test_no_word(void **state)
     json_object_put(object);
 }
 
+/* ---- as many as there are ---- */
+
+struct burst {
+    double *reading;
+    size_t n;
+    char name[8];
+};
+
+struct bursts {
+    struct burst *burst;
+    size_t n;
+};
+
+static const double unknown = NAN;
+static const struct burst nameless = {.name = "none"};
+static const struct json_field burst_fields[] = {
+    JSON_FIELD(struct burst, "name", name, OPTIONAL),
+    JSON_VALUES(struct burst, "reading", reading, n, REQUIRED, 0, 3, &unknown, .max = 9),
+    JSON_END,
+};
+static const struct json_field bursts_fields[] = {
+    JSON_STRUCTS(struct bursts, "bursts", burst, n, OPTIONAL, 1, 0, burst_fields, &nameless),
+    JSON_END,
+};
+
+/* Rows of rows, of which elements that are null stay unset, and back. */
+static void test_rows(void **state)
+{
+    const char *text = "{\"bursts\":[{\"reading\":[1,null,3]},{\"name\":\"b\",\"reading\":[]}]}";
+    struct json_object *object = parsed(text), *output = json_object_new_object();
+    struct berth_error err = {""};
+    struct bursts in = {NULL, 0};
+
+    (void)state;
+    assert_int_equal(json_read(object, bursts_fields, &in, &err), 0);
+    assert_int_equal(in.n, 2);
+    assert_int_equal(in.burst[0].n, 3);
+    assert_true(in.burst[0].reading[0] == 1 && isnan(in.burst[0].reading[1]));
+    assert_string_equal(in.burst[0].name, "none");
+    assert_string_equal(in.burst[1].name, "b");
+    assert_int_equal(in.burst[1].n, 0);
+    json_write(output, bursts_fields, &in);
+    assert_string_equal(json_object_to_json_string_ext(output, JSON_C_TO_STRING_PLAIN),
+                        "{\"bursts\":[{\"name\":\"none\",\"reading\":[1.0,null,3.0]},"
+                        "{\"name\":\"b\",\"reading\":[]}]}");
+    json_clear(bursts_fields, &in);
+    assert_null(in.burst);
+    assert_int_equal(in.n, 0);
+    json_object_put(object);
+    json_object_put(output);
+}
+
+/* Errors say which element; what was read up to there is freed, which AddressSanitizer sees. */
+static void test_rows_refused(void **state)
+{
+    static const char *const refused[][2] = {
+        {"{\"bursts\":[]}", "bursts: empty"},
+        {"{\"bursts\":{}}", "bursts: array expected, not object"},
+        {"{\"bursts\":[{\"reading\":[1]},7]}", "bursts[1]: object expected, not int"},
+        {"{\"bursts\":[{\"reading\":[1]},{}]}", "bursts[1].reading: missing"},
+        {"{\"bursts\":[{\"reading\":[1,10]}]}",
+         "bursts[0].reading[1]: 10: between 0 and 9 expected"},
+        {"{\"bursts\":[{\"reading\":[1,2,3,4]}]}", "bursts[0].reading: at most 3 expected, not 4"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        struct json_object *object = parsed(refused[i][0]);
+        struct berth_error err = {""};
+        struct bursts in = {NULL, 0};
+
+        assert_int_equal(json_read(object, bursts_fields, &in, &err), -1);
+        assert_string_equal(err.text, refused[i][1]);
+        json_clear(bursts_fields, &in);
+        json_object_put(object);
+    }
+}
+
+/* Rows that are absent are none. */
+static void test_rows_absent(void **state)
+{
+    struct json_object *object = parsed("{}");
+    struct berth_error err = {""};
+    struct bursts in = {NULL, 0};
+
+    (void)state;
+    assert_int_equal(json_read(object, bursts_fields, &in, &err), 0);
+    json_clear(bursts_fields, &in);
+    assert_null(in.burst);
+    json_object_put(object);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -498,6 +590,8 @@ int main(void)
         cmocka_unit_test(test_no_object),      cmocka_unit_test(test_borrowed),
         cmocka_unit_test(test_matrix),         cmocka_unit_test(test_empty_list),
         cmocka_unit_test(test_matrix_refused), cmocka_unit_test(test_no_word),
+        cmocka_unit_test(test_rows),           cmocka_unit_test(test_rows_refused),
+        cmocka_unit_test(test_rows_absent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

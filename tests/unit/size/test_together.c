@@ -146,7 +146,7 @@ static void assert_as_model(struct fixture *f, struct step *const *step)
     for (size_t s = 0; s < 2; s++)
         size_cores_on_nodes(&f->packer, step[s], false, held[s]);
     input = question(f, step, held);
-    output = ctl_model_nucore(input, &err);
+    output = ctl_filter_run(&ctl_filter_nucore, input, &err);
     if (!output)
         fail_msg("%s", err.text);
     json_object_object_get_ex(output, "programs", &programs);

@@ -26,7 +26,7 @@ static struct json_object *run(const char *text, struct berth_error *err)
     struct json_object *input = json_parse(text, strlen(text), err), *output;
 
     assert_non_null(input);
-    output = ctl_model_contend(input, err);
+    output = ctl_filter_run(&ctl_filter_contend, input, err);
     json_object_put(input);
     return output;
 }

@@ -68,7 +68,7 @@ run "{$always,\"bound\":0}" model cohort
 grep -q '"local":3,"remote":2,' "$dir/out" || bad 'model cohort' 'in the order in which they come' "$(cat "$dir/out")"
 wrong cohort '{}' 'threads: missing'
 wrong cohort '{"threads":[0]}' 'threads[0]: 0:'
-wrong cohort '{"threads":[1000,1000]}' 'threads: 2000 in all: at most 1024 expected'
+wrong cohort '{"threads":[1000,1000],"hold_ns":1,"think_ns":1}' 'threads: 2000 in all: at most 1024 expected'
 wrong cohort '{"threads":[1]}' 'hold_ns: missing'
 wrong cohort '{"threads":[1],"hold_ns":1,"think_ns":1,"bound":-1}' 'bound: -1:'
 
