@@ -16,8 +16,6 @@
 #include "probe/threads/threads.h"
 #include "packer/cli/verbs.h"
 
-static int completion(int argc, char **argv);
-
 static const struct ctl_verb verbs[] = {
     {"status", ctl_status, "the node, its caches and where every step stands"},
     {"top", ctl_top, "the same, again every second, with the CPU time in use"},
@@ -34,14 +32,9 @@ static const struct ctl_verb verbs[] = {
     {"pairs", ctl_pairs, "how programs fared beside others: measured and predicted"},
     {"calibrate", ctl_calibrate, "measure this machine's memory and write its profile"},
     {"doctor", ctl_doctor, "what works on this node, and what berth does without the rest"},
-    {"completion", completion, "the script by which a shell completes this command line"},
+    {"completion", ctl_completion, "the script by which a shell completes this command line"},
     {NULL, NULL, NULL},
 };
-
-static int completion(int argc, char **argv)
-{
-    return ctl_completion(verbs, argc, argv);
-}
 
 static int help(void)
 {
@@ -99,6 +92,8 @@ static int run(int argc, char **argv)
         return help();
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
         return puts("berthctl " PACKAGE_VERSION) < 0;
+    if (strcmp(argv[1], "complete") == 0)
+        return ctl_complete(verbs, argc - 1, argv + 1);
     return verb ? verb->run(argc - 1, argv + 1) : no_verb(argv[1]);
 }
 

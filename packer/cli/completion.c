@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* completion - `berthctl completion SHELL`: prints the script by which a shell completes berthctl's
- * command line. It is made of the tables from which verbs read their options, so that it knows all
- * of them.
+/* completion - `berthctl completion SHELL` prints a script by which a shell asks `berthctl complete
+ * WORD..`, which --help does not show, what the last of these words may be. That is read from the
+ * tables of the verbs' options, so that it knows all of them.
  *
- * Each shell is a row of functions that write one thing each: the beginning, a verb with its
- * options, the end. */
+ * It prints a word and its help a line, with a tab between them; or one of the words below, which
+ * the shell has to find by itself. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,331 +15,198 @@
 #include "lab/model/models.h"
 #include "probe/profile/profile.h"
 #include "packer/cli/verbs.h"
-#include "enum_table.h"
 
-struct shell {
-    const char *name;
-    void (*begin)(void);
-    void (*verb)(const struct ctl_options *options);
-    void (*end)(void);
+#define FILES ":files"
+#define JOBS ":jobs"
+#define COMMANDS ":commands"
+
+static const struct shell {
+    const char *name, *script;
+} shells[] = {
+    {"bash",
+     "# bash completion of berthctl (berthctl completion bash)\n"
+     "_berthctl() {\n"
+     "    local word words= cur=${COMP_WORDS[COMP_CWORD]}\n"
+     "    COMPREPLY=()\n"
+     "    while IFS=$'\\t' read -r word _; do\n"
+     "        case $word in\n"
+     "        " FILES ") compopt -o default 2>/dev/null ;;\n"
+     "        " COMMANDS
+     ") [ -z \"$cur\" ] || mapfile -t COMPREPLY < <(compgen -c -- \"$cur\") ;;\n"
+     "        " JOBS ") words=\"$words $(squeue -h -u \"$(id -un)\" -o %i 2>/dev/null)\" ;;\n"
+     "        *) words=\"$words $word\" ;;\n"
+     "        esac\n"
+     "    done < <(berthctl complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+     "    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+     "}\n"
+     "complete -F _berthctl berthctl\n"},
+    {"zsh",
+     "#compdef berthctl\n"
+     "# zsh completion of berthctl (berthctl completion zsh)\n"
+     "_berthctl() {\n"
+     "    local line\n"
+     "    local -a found\n"
+     "    for line in \"${(@f)$(berthctl complete \"${(@)words[2,CURRENT]}\" 2>/dev/null)}\"; do\n"
+     "        case $line in\n"
+     "        " FILES ") _files ;;\n"
+     "        " COMMANDS ") _command_names -e ;;\n"
+     "        " JOBS ") compadd -- ${(f)\"$(squeue -h -u $(id -un) -o %i 2>/dev/null)\"} ;;\n"
+     "        *) found+=(\"${${line//:/\\\\:}/$'\\t'/:}\") ;;\n"
+     "        esac\n"
+     "    done\n"
+     "    _describe berthctl found\n"
+     "}\n"
+     "_berthctl \"$@\"\n"},
+    {"fish", "# fish completion of berthctl (berthctl completion fish)\n"
+             "function __berthctl_complete\n"
+             "    set -l words (commandline -opc) (commandline -ct)\n"
+             "    for line in (berthctl complete $words[2..] 2>/dev/null)\n"
+             "        switch $line\n"
+             "            case " FILES "\n"
+             "                __fish_complete_path (commandline -ct)\n"
+             "            case " COMMANDS "\n"
+             "                complete -C (commandline -ct)\n"
+             "            case " JOBS "\n"
+             "                squeue -h -u (id -un) -o %i 2>/dev/null\n"
+             "            case '*'\n"
+             "                echo $line\n"
+             "        end\n"
+             "    end\n"
+             "end\n"
+             "complete -c berthctl -f -a '(__berthctl_complete)'\n"},
 };
-
-static const struct ctl_verb *verbs;
 
 /* ---- what is proposed ---- */
 
-enum proposal { NOTHING, FILES, JOBS, MODELS, COMMANDS, PROPOSALS };
-
-/* What an option's value is, when it is none of a few words. */
-static enum proposal value_of(const struct ctl_option *row)
+/* The text of a help, in which a line ends, on one line. */
+static void put_word(const char *dashes, const char *word, const char *help)
 {
-    static const char *const file[] = {"FILE", "PATH", "DIR", "FOLDER", "DB", "XML|SYNTHETIC"};
-
-    for (size_t i = 0; i < sizeof(file) / sizeof(file[0]); i++)
-        if (strcmp(row->arg, file[i]) == 0)
-            return FILES;
-    return strcmp(row->name, "jobs") == 0 || strcmp(row->arg, "JOB") == 0 ? JOBS : NOTHING;
-}
-
-/* What the verb's arguments are. */
-static enum proposal arguments_of(const struct ctl_options *options)
-{
-    static const struct {
-        const char *word;
-        enum proposal proposal;
-    } known[] = {{"NAME [FILE]", MODELS}, {"COMMAND", COMMANDS}, {"JOB", JOBS}};
-    const char *last = strrchr(options->synopsis, ' ');
-
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (strstr(options->synopsis, known[i].word))
-            return known[i].proposal;
-    return last && strcmp(last, " [FILE]") == 0 ? FILES : NOTHING;
-}
-
-/* The rows that --help shows, and --help. */
-static const struct ctl_option *row_of(const struct ctl_options *options, size_t i)
-{
-    static const struct ctl_option help = {.name = "help", .letter = 'h', .help = "what it takes"};
-
-    return i < options->n ? &options->option[i] : &help;
-}
-
-static bool is_shown(const struct ctl_options *options, size_t i)
-{
-    return row_of(options, i)->help &&
-           (i == options->n || strcmp(options->option[i].name, "help") != 0);
-}
-
-#define each_row(options, i)                                                                       \
-    for (size_t i = 0; i <= (options)->n; i++)                                                     \
-        if (is_shown(options, i))
-
-/* The text with `special` characters behind a backslash, and its line breaks as blanks; a quote
- * cannot stand between quotes at all. */
-static void put_escaped(const char *text, const char *special)
-{
-    for (; *text; text++) {
-        if (strchr(special, *text))
-            putchar('\\');
-        fputs(*text == '\n' ? " " : *text == '\'' ? "'\\''" : (char[]){*text, '\0'}, stdout);
-    }
+    printf("%s%s\t", dashes, word);
+    for (; help && *help; help++)
+        putchar(*help == '\n' ? ' ' : *help);
+    putchar('\n');
 }
 
 static void put_words(const char *const *words)
 {
     for (size_t i = 0; words[i]; i++)
-        printf("%s%s", i ? " " : "", words[i]);
+        put_word("", words[i], "");
 }
 
-static void put_models(void)
+/* What an option's value is: one of a few words, a file, a job, or nothing that is known. */
+static void put_values(const struct ctl_option *row)
 {
-    for (size_t i = 0; ctl_model_name(i); i++)
-        printf("%s%s", i ? " " : "", ctl_model_name(i));
-}
+    static const char *const file[] = {"FILE", "PATH", "DIR", "FOLDER", "DB", "XML|SYNTHETIC"};
 
-static void put_stored(const char *between)
-{
-    for (size_t i = 0; profile_stored_word(i); i++)
-        printf("%s%s", i ? between : "", profile_stored_word(i));
-}
-
-/* ---- bash ---- */
-
-static void bash_begin(void)
-{
-    puts("# bash completion of berthctl (berthctl completion bash)\n"
-         "_berthctl() {\n"
-         "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} "
-         "verb=${COMP_WORDS[1]}\n"
-         "    local options= propose=\n"
-         "    COMPREPLY=()\n"
-         "    if [ \"$COMP_CWORD\" -eq 1 ]; then");
-    fputs("        mapfile -t COMPREPLY < <(compgen -W '", stdout);
-    for (size_t i = 0; verbs[i].name; i++)
-        printf("%s ", verbs[i].name);
-    fputs("help --help --version' -- \"$cur\")\n        return\n    fi\n    case "
-          "$verb.${COMP_WORDS[2]} in\n    ",
-          stdout);
-    for (size_t i = 0; profile_stored_word(i); i++)
-        printf("%sprofile.%s", i ? " | " : "", profile_stored_word(i));
-    puts(") [ \"$COMP_CWORD\" -eq 2 ] || verb=\"profile ${COMP_WORDS[2]}\" ;;\n    esac\n    case "
-         "$verb in");
-}
-
-static const char *const TABLE(bash_propose, PROPOSALS) = {
-    ROW(NOTHING) = "",     ROW(FILES) = "files",       ROW(JOBS) = "jobs",
-    ROW(MODELS) = "files", ROW(COMMANDS) = "commands",
-};
-TABLE_COMPLETE(bash_propose);
-
-static void bash_value(const struct ctl_option *row)
-{
-    printf("        --%s", row->name);
-    if (row->letter)
-        printf(" | -%c", row->letter);
-    fputs(") propose='", stdout);
     if (row->words)
         put_words(row->words);
-    else
-        fputs(bash_propose[value_of(row)], stdout);
-    puts("' options=. ;;");
+    else if (strcmp(row->name, "jobs") == 0 || strcmp(row->arg, "JOB") == 0)
+        puts(JOBS);
+    for (size_t i = 0; !row->words && i < sizeof(file) / sizeof(file[0]); i++)
+        if (strcmp(row->arg, file[i]) == 0)
+            puts(FILES);
 }
 
-static void bash_verb(const struct ctl_options *options)
+/* The options that --help shows, and --help. */
+static void put_options(const struct ctl_options *options)
 {
-    enum proposal takes = arguments_of(options);
-
-    printf("    '%s')\n        options='", options->verb);
-    each_row(options, i) printf("--%s ", row_of(options, i)->name);
-    printf("' propose='%s", bash_propose[takes]);
-    if (takes == MODELS)
-        fputs(" ", stdout), put_models();
-    if (takes == COMMANDS)
-        fputs(" ", stdout), put_stored(" ");
-    puts("'\n        case $prev in");
-    each_row(options, i) if (row_of(options, i)->arg) bash_value(row_of(options, i));
-    puts("        esac\n        ;;");
+    put_word("--", "help", "what it takes");
+    for (size_t i = 0; i < options->n; i++)
+        if (options->option[i].help && strcmp(options->option[i].name, "help") != 0)
+            put_word("--", options->option[i].name, options->option[i].help);
 }
 
-static void bash_end(void)
+static void put_arguments(const struct ctl_options *options)
 {
-    puts(
-        "    esac\n"
-        "    [ \"$options\" = . ] && options= || case $cur in -*) propose= ;; *) options= ;; esac\n"
-        "    case \" $propose \" in *' files '*) compopt -o default 2>/dev/null ;; esac\n"
-        "    case \" $propose \" in *' commands '*) [ -z \"$cur\" ] || mapfile -t COMPREPLY < "
-        "<(compgen -c -- "
-        "\"$cur\") ;; esac\n"
-        "    case \" $propose \" in\n"
-        "    *' jobs '*) propose=\"$propose $(squeue -h -u \"$(id -un)\" -o %i 2>/dev/null)\" ;;\n"
-        "    esac\n"
-        "    propose=${propose/files/} propose=${propose/jobs/} propose=${propose/commands/}\n"
-        "    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -W \"$options $propose\" -- "
-        "\"$cur\")\n"
-        "}\n"
-        "complete -F _berthctl berthctl");
+    const char *last = strrchr(options->synopsis, ' ');
+
+    if (strstr(options->synopsis, "NAME [FILE]")) {
+        for (size_t i = 0; ctl_model_name(i); i++)
+            put_word("", ctl_model_name(i), "");
+        puts(FILES);
+    } else if (strstr(options->synopsis, "COMMAND")) {
+        for (size_t i = 0; profile_stored_word(i); i++)
+            put_word("", profile_stored_word(i), "");
+        puts(COMMANDS);
+    } else if (strstr(options->synopsis, "JOB"))
+        puts(JOBS);
+    else if (last && strcmp(last, " [FILE]") == 0)
+        puts(FILES);
+    else if (strcmp(options->verb, "completion") == 0)
+        for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
+            put_word("", shells[i].name, "");
 }
 
-/* ---- zsh ---- */
-
-static void zsh_begin(void)
+/* The option that a word names, and that takes a value; NULL: none. */
+static const struct ctl_option *option_of(const struct ctl_options *options, const char *word)
 {
-    puts("#compdef berthctl\n"
-         "# zsh completion of berthctl (berthctl completion zsh)\n"
-         "_berthctl_jobs() {\n"
-         "    compadd -- ${(f)\"$(squeue -h -u $(id -un) -o %i 2>/dev/null)\"}\n"
-         "}\n"
-         "_berthctl() {\n"
-         "    local -a verbs\n"
-         "    local verb=$words[2]\n"
-         "    verbs=(");
-    for (size_t i = 0; verbs[i].name; i++) {
-        printf("        '%s:", verbs[i].name);
-        put_escaped(verbs[i].help, ":\\");
-        puts("'");
+    for (size_t i = 0; i < options->n; i++) {
+        const struct ctl_option *row = &options->option[i];
+
+        if (row->arg && ((strncmp(word, "--", 2) == 0 && strcmp(word + 2, row->name) == 0) ||
+                         (row->letter && strcmp(word, (char[]){'-', row->letter, '\0'}) == 0)))
+            return row;
     }
-    puts("    )\n"
-         "    if (( CURRENT == 2 )); then\n"
-         "        _describe verb verbs\n"
-         "        return\n"
-         "    fi\n"
-         "    shift words\n"
-         "    (( CURRENT-- ))");
-    fputs("    if [[ $verb == profile && $words[2] == (", stdout);
-    put_stored("|");
-    puts(") ]] && (( CURRENT > 2 )); then\n"
-         "        verb=\"profile $words[2]\"\n"
-         "        shift words\n"
-         "        (( CURRENT-- ))\n"
-         "    fi\n"
-         "    case $verb in");
+    return NULL;
 }
 
-static const char *const TABLE(zsh_action, PROPOSALS) = {
-    ROW(NOTHING) = " ",
-    ROW(FILES) = "_files",
-    ROW(JOBS) = "_berthctl_jobs",
-    ROW(MODELS) = "_files",
-    ROW(COMMANDS) = "_command_names -e",
+/* The last two words of the command line. */
+struct typed {
+    const char *before, *last;
 };
-TABLE_COMPLETE(zsh_action);
 
-static void zsh_row(const struct ctl_option *row)
+static void on_table(const struct ctl_options *options, void *arg)
 {
-    const char *equals = row->arg ? "=" : "";
+    const struct typed *typed = arg;
+    const struct ctl_option *row = option_of(options, typed->before);
 
-    fputs("            '", stdout);
-    if (row->letter)
-        printf("(-%c --%s)'{-%c,--%s%s}'[", row->letter, row->name, row->letter, row->name, equals);
+    if (row)
+        put_values(row);
+    else if (typed->last[0] == '-')
+        put_options(options);
     else
-        printf("--%s%s[", row->name, equals);
-    put_escaped(row->help, "[]:\\");
-    putchar(']');
-    if (row->arg) {
-        putchar(':');
-        put_escaped(row->arg, "[]:\\");
-        putchar(':');
-        if (row->words)
-            putchar('('), put_words(row->words), putchar(')');
-        else
-            fputs(zsh_action[value_of(row)], stdout);
+        put_arguments(options);
+}
+
+static void put_verbs(const struct ctl_verb *verbs)
+{
+    for (; verbs->name; verbs++)
+        put_word("", verbs->name, verbs->help);
+    put_word("", "help", "what a verb takes");
+    put_word("--", "help", "what verbs there are");
+    put_word("--", "version", "berth's version");
+}
+
+/* Says whether the word is one of those that profile has for what is stored. */
+static bool is_stored(const char *word)
+{
+    for (size_t i = 0; profile_stored_word(i); i++)
+        if (strcmp(profile_stored_word(i), word) == 0)
+            return true;
+    return false;
+}
+
+int ctl_complete(const struct ctl_verb *verbs, int argc, char **argv)
+{
+    struct typed typed = {argc > 1 ? argv[argc - 2] : "", argc > 1 ? argv[argc - 1] : ""};
+    const struct ctl_verb *verb = verbs;
+
+    if (argc < 3 || (argc == 3 && strcmp(argv[1], "help") == 0)) {
+        put_verbs(verbs);
+        return 0;
     }
-    puts("' \\");
+    while (verb->name && strcmp(verb->name, argv[1]) != 0)
+        verb++;
+    ctl_options_visit(on_table, &typed);
+    if (argc > 3 && strcmp(argv[1], "profile") == 0 && is_stored(argv[2]))
+        profile_stored(1, (char *[]){argv[2], NULL});
+    else if (verb->name)
+        verb->run(1, (char *[]){argv[1], NULL});
+    ctl_options_visit(NULL, NULL);
+    return 0;
 }
 
-static void zsh_verb(const struct ctl_options *options)
-{
-    enum proposal takes = arguments_of(options);
-
-    printf("    '%s')\n        _arguments \\\n", options->verb);
-    each_row(options, i) zsh_row(row_of(options, i));
-    if (takes == MODELS)
-        fputs("            '1:model:(", stdout), put_models(), puts(")' '2:FILE:_files'");
-    else if (takes == COMMANDS)
-        fputs("            '1: :{_alternative \"stored:verb:(", stdout), put_stored(" "),
-            puts(")\" \"commands:command:_command_names -e\"}' '*:: :_normal'");
-    else
-        printf("            '*:argument:%s'\n", zsh_action[takes]);
-    puts("        ;;");
-}
-
-static void zsh_end(void)
-{
-    puts("    esac\n"
-         "}\n"
-         "_berthctl \"$@\"");
-}
-
-/* ---- fish ---- */
-
-static void fish_begin(void)
-{
-    puts("# fish completion of berthctl (berthctl completion fish)\n"
-         "complete -c berthctl -f");
-    for (size_t i = 0; verbs[i].name; i++) {
-        printf("complete -c berthctl -n __fish_use_subcommand -a %s -d '", verbs[i].name);
-        put_escaped(verbs[i].help, "\\");
-        puts("'");
-    }
-}
-
-/* The beginning of a line that counts behind this verb. */
-static void fish_put(const struct ctl_options *options)
-{
-    const char *second = strchr(options->verb, ' ');
-
-    printf("complete -c berthctl -n '__fish_seen_subcommand_from %.*s",
-           (int)strcspn(options->verb, " "), options->verb);
-    if (second)
-        printf("; and __fish_seen_subcommand_from %s", second + 1);
-    fputs("'", stdout);
-}
-
-static void fish_row(const struct ctl_options *options, const struct ctl_option *row)
-{
-    fish_put(options);
-    printf(" -l %s", row->name);
-    if (row->letter)
-        printf(" -s %c", row->letter);
-    if (row->arg && row->words)
-        fputs(" -x -a '", stdout), put_words(row->words), putchar('\'');
-    else if (row->arg)
-        fputs(value_of(row) == FILES  ? " -r -F"
-              : value_of(row) == JOBS ? " -x -a '(squeue -h -u (id -un) -o %i 2>/dev/null)'"
-                                      : " -x",
-              stdout);
-    fputs(" -d '", stdout);
-    put_escaped(row->help, "\\");
-    puts("'");
-}
-
-static void fish_verb(const struct ctl_options *options)
-{
-    enum proposal takes = arguments_of(options);
-
-    each_row(options, i) fish_row(options, row_of(options, i));
-    if (takes == NOTHING)
-        return;
-    fish_put(options);
-    if (takes == FILES)
-        puts(" -F");
-    else if (takes == JOBS)
-        puts(" -a '(squeue -h -u (id -un) -o %i 2>/dev/null)'");
-    else if (takes == MODELS)
-        fputs(" -F -a '", stdout), put_models(), puts("'");
-    else
-        fputs(" -F -a '", stdout), put_stored(" "), puts("'");
-}
-
-static void fish_end(void)
-{
-}
-
-/* ---- the verb ---- */
-
-static const struct shell shells[] = {{"bash", bash_begin, bash_verb, bash_end},
-                                      {"zsh", zsh_begin, zsh_verb, zsh_end},
-                                      {"fish", fish_begin, fish_verb, fish_end}};
+/* ---- the scripts ---- */
 
 static const struct ctl_options options = {
     .verb = "completion",
@@ -352,25 +219,7 @@ static const struct ctl_options options = {
     .takes = "one of bash, zsh, fish",
 };
 
-static void on_table(const struct ctl_options *table, void *arg)
-{
-    const struct shell *shell = arg;
-
-    shell->verb(table);
-}
-
-/* Has each verb hand its table over. */
-static void visit_verbs(const struct shell *shell)
-{
-    ctl_options_visit(on_table, (void *)shell);
-    for (size_t i = 0; verbs[i].name; i++)
-        verbs[i].run(1, (char *[]){(char *)verbs[i].name, NULL});
-    for (size_t i = 0; profile_stored_word(i); i++)
-        profile_stored(1, (char *[]){(char *)profile_stored_word(i), NULL});
-    ctl_options_visit(NULL, NULL);
-}
-
-int ctl_completion(const struct ctl_verb *all, int argc, char **argv)
+int ctl_completion(int argc, char **argv)
 {
     int status = ctl_options_read(&options, argc, argv, NULL);
     struct nearest nearest;
@@ -378,16 +227,11 @@ int ctl_completion(const struct ctl_verb *all, int argc, char **argv)
 
     if (status >= 0)
         return status;
-    verbs = all;
     nearest = nearest_begin(argv[optind]);
     for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
         nearest_try(&nearest, shells[i].name);
-        if (strcmp(argv[optind], shells[i].name) == 0) {
-            shells[i].begin();
-            visit_verbs(&shells[i]);
-            shells[i].end();
-            return 0;
-        }
+        if (strcmp(argv[optind], shells[i].name) == 0)
+            return fputs(shells[i].script, stdout) < 0;
     }
     return ctl_usage("completion", "%s: no such shell%s; one of: bash, zsh, fish", argv[optind],
                      nearest_say(&nearest, meant));

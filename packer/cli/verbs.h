@@ -18,8 +18,9 @@ struct ctl_verb {
     const char *help;
 };
 
-/* The verb that knows all the others: those of the table. */
-int ctl_completion(const struct ctl_verb *verbs, int argc, char **argv);
+/* Prints what the last of the words behind `complete` may be, for a shell: completion.c. */
+int ctl_complete(const struct ctl_verb *verbs, int argc, char **argv);
+int ctl_completion(int argc, char **argv);
 
 int ctl_status(int argc, char **argv);
 int ctl_top(int argc, char **argv);
