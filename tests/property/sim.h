@@ -20,6 +20,7 @@ struct sim_step {
     bool own;         /* it has a cgroup of berth's */
     bool stuck;       /* bringing it home has failed */
     bool touched;     /* berthd has moved it */
+    bool keeps;       /* its environment binds it: where it begins elsewhere, its cgroup stays */
     pid_t thread;     /* a process of this machine, whose class berthd may change */
     uint64_t born;    /* of all steps on this node: which one, whatever its name */
     struct wire_step_id id;
@@ -99,7 +100,8 @@ void sim_resume(struct sim *sim, bool stale);
 /* false and why[SIM_WHY]: the books show what must not be. */
 bool sim_holds(struct sim *sim, char *why);
 void sim_print(const struct sim *sim);
-/* The same after everybody was sent home. */
+/* The same after everybody was sent home. A step that began elsewhere, because it has to stay,
+ * keeps its cgroup as long as it runs (enact/kept.h). */
 bool sim_all_home(struct sim *sim, char *why);
 /* A daemon that starts now would know what this one knows. */
 bool sim_journal_tells(struct sim *sim, char *why);

@@ -191,12 +191,20 @@ bool sim_holds(struct sim *sim, char *why)
     return true;
 }
 
+/* Does its cgroup stay, for it began elsewhere and may bind threads to where that was? */
+static bool keeps_own(const struct sim *sim, const struct sim_step *step)
+{
+    const struct step *its = step->alive && step->keeps ? known(sim, step) : NULL;
+
+    return its && !cpus_empty(&its->body.begun);
+}
+
 bool sim_all_home(struct sim *sim, char *why)
 {
     for (size_t i = 0; i < SIM_STEPS; i++) {
         const struct sim_step *step = &sim->step[i];
 
-        if (step->own)
+        if (step->own && !keeps_own(sim, step))
             return say(why, step, "has a cgroup of berth's after the end", NULL);
         if (step->alive && sched_getscheduler(step->thread) != SCHED_OTHER)
             return say(why, step, "has a slice after the end", NULL);

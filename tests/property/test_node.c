@@ -118,6 +118,7 @@ static void register_step(struct run *run, struct sim_step *step)
         free(request.task);
         return;
     }
+    step->keeps = request.pin_within;
     pipeline_start(&sim->f->packer, &request, &answer);
     free(request.task);
     step->told = !sim->dead;
@@ -409,7 +410,7 @@ static struct sim *open_node(struct run *run)
 {
     static const double saturates[] = {0, 6, 10, 10, 10};
     const char *topology = topologies[run->episode % TOPOLOGIES];
-    bool split = strstr(topology, "pu:2") && run->episode / TOPOLOGIES % 4 == 2;
+    bool split = strstr(topology, "pu:2") && run->episode / TOPOLOGIES % 4 >= 2;
     struct sim *sim = sim_open(topology, split); /* jobs share cores */
 
     if (run->episode / TOPOLOGIES % 2)
@@ -422,12 +423,32 @@ static struct sim *open_node(struct run *run)
     return sim;
 }
 
-/* Everybody home, by a stop without faults; then nothing of berth's is left. */
+/* Ends the steps that have a cgroup of berth's. Returns whether there were any. */
+static bool end_kept(struct sim *sim)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < SIM_STEPS; i++)
+        if (sim->step[i].own) {
+            sim_step_end(&sim->step[i]);
+            any = true;
+        }
+    return any;
+}
+
+/* Everybody home, by a stop without faults; then nothing of berth's is left. What has to stay for
+ * as long as its step runs, the next daemon removes. */
 static bool closes_well(struct run *run, char *why)
 {
     pipeline_sweep(&run->sim->f->packer);
     if (!sim_holds(run->sim, why))
         return false;
+    pipeline_undo(&run->sim->f->packer);
+    if (!sim_all_home(run->sim, why))
+        return false;
+    if (!end_kept(run->sim))
+        return true;
+    on_restart(run);
     pipeline_undo(&run->sim->f->packer);
     return sim_all_home(run->sim, why);
 }
