@@ -56,14 +56,11 @@ static void know_each_other(const struct scene *scene, const struct step *step, 
 static int stand_on(const struct topo *topo, const struct cpus *cpus, size_t slot, size_t owner,
                     struct standing *standing)
 {
-    long before = -1;
+    struct cpus cores;
 
-    cpus_foreach(cpu, cpus)
+    topo_cores_of(topo, cpus, &cores);
+    cpus_foreach(core, &cores)
     {
-        long core = topo_core_of_cpu(topo, cpu);
-
-        if (core < 0 || core == before)
-            continue;
         if (array_grow(&standing->core, &standing->room, standing->n + 1, sizeof(*standing->core)) <
             0)
             return -1;
@@ -71,9 +68,8 @@ static int stand_on(const struct topo *topo, const struct cpus *cpus, size_t slo
                                                                .owner = owner,
                                                                .cache = topo->core[core].llc,
                                                                .memory = topo->core[core].llc,
-                                                               .seat = (size_t)core,
+                                                               .seat = core,
                                                                .whole = topo->core[core].whole};
-        before = core;
     }
     return 0;
 }

@@ -21,18 +21,13 @@ static void add_rates(const struct scene *scene, double *package, double *node, 
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
     for (size_t t = 0; !step_is_shell(step) && t < step->body.ntasks; t++) {
-        struct cpus cpus = step->body.task[t].use;
-        long before = -1;
+        struct cpus cpus = step->body.task[t].use, cores;
 
         if (stand_movable(scene, step))
             stand_image(packer, scene->pool, &step->body.task[t].use, &cpus);
-        cpus_foreach(cpu, &cpus)
+        topo_cores_of(topo, &cpus, &cores);
+        cpus_foreach(core, &cores)
         {
-            long core = topo_core_of_cpu(topo, cpu);
-
-            if (core < 0 || core == before)
-                continue;
-            before = core;
             package[topo->core[core].package] += classify_rate(packer, step);
             llc[topo->core[core].llc] += classify_rate(packer, step);
             node[forecast_memory(topo, topo->core[core].llc)] += classify_rate(packer, step);

@@ -157,17 +157,13 @@ static void add_fixed(struct search *search, const struct step *step, size_t own
 static void fix_on(struct search *search, const struct step *step, size_t owner,
                    const struct cpus *cpus, bool held)
 {
-    long before = -1;
+    struct cpus cores;
 
-    cpus_foreach(cpu, cpus)
+    topo_cores_of(search_topo(search), cpus, &cores);
+    cpus_foreach(core, &cores)
     {
-        long core = topo_core_of_cpu(search_topo(search), cpu);
-
-        if (core < 0 || core == before)
-            continue;
-        add_fixed(search, step, owner, (size_t)core);
+        add_fixed(search, step, owner, core);
         search->held[core] |= held;
-        before = core;
     }
 }
 

@@ -142,22 +142,13 @@ bool threads_apart(const struct packer *packer, const struct step *step, size_t 
 /* Counts a task's cores, and those on each cache (on[topo->llcs]). */
 static size_t count_cores(const struct topo *topo, const struct cpus *cpus, size_t *on)
 {
-    size_t cores = 0;
-    long before = -1;
+    struct cpus cores;
 
     for (size_t i = 0; i < topo->llcs; i++)
         on[i] = 0;
-    cpus_foreach(cpu, cpus)
-    {
-        long core = topo_core_of_cpu(topo, cpu);
-
-        if (core < 0 || core == before)
-            continue;
-        before = core;
-        on[topo->core[core].llc]++;
-        cores++;
-    }
-    return cores;
+    topo_cores_of(topo, cpus, &cores);
+    cpus_foreach(core, &cores) on[topo->core[core].llc]++;
+    return cpus_count(&cores);
 }
 
 static size_t caches_of(const struct topo *topo, const size_t *on)

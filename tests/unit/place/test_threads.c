@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "models/slowdown/app.h"
+#include "packer/place/forecast.h"
+#include "packer/place/gain.h"
 #include "packer/place/place.h"
 #include "packer/place/threads.h"
 #include "packer/steps/stand.h"
@@ -344,6 +346,88 @@ static void test_state(void **state)
     assert_null(said.vain);
 }
 
+/* ---- hardware threads with numbers far from each other ---- */
+
+#define STEPS 3
+
+/* What is thought of the same steps. */
+struct judged {
+    double work, gain[2], apart, far;
+    size_t cores, caches;
+    struct cpus stands[STEPS]; /* on which cores each is at last */
+};
+
+static void judge_gain(struct fixture *f, enum wire_policy policy, double *gain)
+{
+    struct scene now = {&f->packer, f->packer.state->pool, false}, next = now;
+    struct pool pool;
+
+    assert_int_equal(pool_copy(&pool, f->packer.state->pool), 0);
+    assert_int_equal(pool_assign(&pool, 2, (size_t[]){0, 6}, (size_t[]){6, 0}), 0);
+    next.pool = &pool;
+    *gain = gain_of(&now, &next, policy);
+    pool_free(&pool);
+}
+
+/* The second step is on both caches and only watched, so that the search has it as it stands. */
+static void judge(const char *topology, const char *const home[STEPS], struct judged *judged)
+{
+    struct fixture *f = fixture_open(topology);
+    struct scene now;
+    struct threads_state state;
+    struct step *step[STEPS];
+
+    for (uint32_t i = 0; i < STEPS; i++) {
+        step[i] = fixture_put(f, i + 1, 0, home[i], i == 2 ? 10 : 30000, ONE(home[i]));
+        step[i]->profile.accesses = step[i]->profile.miss_pmi * 2;
+        step[i]->profile.ipc = 1;
+    }
+    step[1]->state = STEP_OBSERVED;
+    now = (struct scene){&f->packer, f->packer.state->pool, false};
+    stand_sync(&now);
+    assert_true(forecast_update(&f->packer));
+    judged->work = forecast_work(&now, &judged->cores);
+    judge_gain(f, WIRE_POLICY_DI, &judged->gain[0]);
+    judge_gain(f, WIRE_POLICY_CONTEND, &judged->gain[1]);
+    judged->apart = threads_apart_now(&now, step[1]);
+    judged->far = threads_far_now(&f->packer, step[1], 0);
+    threads_state(&f->packer, step[1], &state);
+    judged->caches = state.caches;
+    fixture_decide(f);
+    for (size_t i = 0; i < STEPS; i++) {
+        struct cpus image;
+
+        stand_image(&f->packer, f->packer.state->pool, &step[i]->body.task[0].use, &image);
+        topo_cores_of(f->packer.world.topo, &image, &judged->stands[i]);
+    }
+    fixture_close(f);
+}
+
+/* A core counts once, whatever numbers its threads have. */
+static void test_numbers(void **state)
+{
+    static const char *const near_home[] = {"0-5", "6-9", "12-13"}, *const far_home[] = {
+                                                                        "0-2,8-10", "3-4,11-12",
+                                                                        "6,14"};
+    struct judged near, far;
+
+    (void)state;
+    judge("package:1 [numa] l3:2(size=8388608) core:4 pu:2", near_home, &near);
+    judge("package:1 [numa] l3:2(size=8388608) core:4 "
+          "pu:2(indexes=0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,15)",
+          far_home, &far);
+    assert_int_equal(near.cores, 6);
+    assert_int_equal(far.cores, near.cores);
+    assert_int_equal(far.caches, near.caches);
+    assert_float_equal(far.work, near.work, 1e-9);
+    assert_float_equal(far.gain[0], near.gain[0], 1e-9);
+    assert_float_equal(far.gain[1], near.gain[1], 1e-9);
+    assert_float_equal(far.apart, near.apart, 1e-9);
+    assert_float_equal(far.far, near.far, 1e-9);
+    for (size_t i = 0; i < STEPS; i++)
+        assert_true(cpus_equal(&far.stands[i], &near.stands[i]));
+}
+
 #define test(name) cmocka_unit_test_setup_teardown(name, open_it, fixture_teardown)
 
 int main(void)
@@ -364,6 +448,7 @@ int main(void)
         test(test_regret),
         test(test_missing),
         test(test_state),
+        cmocka_unit_test(test_numbers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
