@@ -22,7 +22,7 @@ static double within(double value, double least, double most)
 static void multiply(double *odds, double says)
 {
     *odds = within(*odds + within(says, -NULL_TEST_CHANGE, NULL_TEST_CHANGE),
-                   -NULL_TEST_MOST - NULL_TEST_PRIOR, NULL_TEST_MOST - NULL_TEST_PRIOR);
+                   -NULL_TEST_MOST - NULL_TEST_PRIOR, NULL_TEST_MOST - NULL_TEST_DECIDED);
 }
 
 void null_test_add(struct null_test *test, double predicted, double seen, double error)
@@ -38,10 +38,20 @@ void null_test_add(struct null_test *test, double predicted, double seen, double
     multiply(&test->otherwise, log_density(seen, hypot(error, NULL_TEST_SCATTER)) - null);
 }
 
+/* Returns the odds that programs disturb each other, which began at e^prior. */
+static double odds_of(const struct null_test *test, double prior)
+{
+    return (exp(prior + test->as_predicted) + exp(prior + test->otherwise)) / 2;
+}
+
 double null_test_factor(const struct null_test *test)
 {
-    double odds =
-        (exp(NULL_TEST_PRIOR + test->as_predicted) + exp(NULL_TEST_PRIOR + test->otherwise)) / 2;
+    double odds = odds_of(test, NULL_TEST_PRIOR);
 
     return odds / (1 + odds);
+}
+
+double null_test_against(const struct null_test *test)
+{
+    return 1 / odds_of(test, NULL_TEST_DECIDED);
 }

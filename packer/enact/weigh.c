@@ -116,12 +116,26 @@ struct place_terms weigh_terms(const struct packer *packer, const struct step *f
         .fresh = fresh, .horizon_s = horizon_of(packer), .pages_s = pages_s};
 }
 
+/* Returns the odds that nobody disturbs anybody, and so nothing is gained: 0 where a newcomer may
+ * be divided, which is about its own threads. */
+static double null_odds(const struct packer *packer, const struct place_terms *terms)
+{
+    const struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    for (size_t t = 0; place_fresh(terms, step) && t < step->body.ntasks; t++)
+        if (threads_divisible(packer, step, cpus_count(&step->body.task[t].use), true))
+            return 0;
+    return price_null(packer);
+}
+
 /* Adds what it costs that the steps move, and how many do; fresh ones move for nothing. */
 static void add_price(const struct scene *now, const struct scene *next,
                       const struct place_terms *terms, enum wire_policy policy,
                       struct weighed *weighed)
 {
     const struct packer *packer = next->packer;
+    double null = null_odds(packer, terms);
     const struct step *step;
     struct cpus cpus, from, to;
 
@@ -133,7 +147,7 @@ static void add_price(const struct scene *now, const struct scene *next,
         weigh_nodes(now, next, step, &from, &to);
         weighed->moves++;
         weighed->cost_s +=
-            price_core_s(step, policy, horizon_of(packer)) * (double)cpus_count(&cpus);
+            price_core_s(step, policy, horizon_of(packer), null) * (double)cpus_count(&cpus);
         weighed->cost_s += pages_s(packer, step, &from, &to);
     }
 }

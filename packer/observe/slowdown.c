@@ -45,10 +45,10 @@ struct change {
 };
 
 /* Fills in how much slower the step was predicted to be beside the neighbours of a spell, than
- * alone. Returns false where nobody has said. */
-static bool expected(const struct spell *spell, double *slowdown)
+ * alone: `sum` is that of the predictions. Returns false where nobody has said. */
+static bool expected(const struct spell *spell, double sum, double *slowdown)
 {
-    *slowdown = spell->pair ? spell->predicted / spell->predictions : 0;
+    *slowdown = spell->pair ? sum / spell->predictions : 0;
     return !spell->pair || spell->predictions > 0;
 }
 
@@ -59,7 +59,7 @@ static void tell(const struct packer *packer, struct step *step, const struct ch
     struct pair pair;
     double other, doubt;
 
-    if (!expected(change->against, &other))
+    if (!expected(change->against, change->against->predicted, &other))
         return;
     doubt = MODEL_ERROR * other / (1 + other);
     pair_take(&pair, change->of->pair);
@@ -98,12 +98,14 @@ static void take_common(const struct packer *packer, const struct step *step, st
     change->error = hypot(change->error, sqrt(1 / (precision + 1 / variance)));
 }
 
-/* A change says whether neighbours matter. */
+/* A change says whether neighbours matter, against what the model alone says of it: what was seen
+ * has corrected the other predictions already. */
 static void learn_null(const struct packer *packer, const struct change *change)
 {
     double now, before;
 
-    if (expected(change->of, &now) && expected(change->against, &before))
+    if (expected(change->of, change->of->modelled, &now) &&
+        expected(change->against, change->against->modelled, &before))
         null_test_add(&packer->steps->null_test, log((1 + now) / (1 + before)), change->log,
                       change->error);
 }
@@ -183,6 +185,7 @@ static void add_window(const struct packer *packer, struct step *step, const str
     const struct last_window *window = &step->counts->window;
     double told = isnan(step->slowdown.now) ? step->place.predicted : step->slowdown.now;
     double predicted = told / null_test_factor(&packer->steps->null_test);
+    double modelled = isnan(step->slowdown.model) ? predicted : step->slowdown.model;
     double speed = log_speed(window);
     struct step_spells *spells = step->counts->spells;
     struct spell *now = &spells->now;
@@ -194,7 +197,7 @@ static void add_window(const struct packer *packer, struct step *step, const str
     if (!isfinite(speed) || spells->clocked != (window->clock_ghz > 0) ||
         (now->n == 0 && pair && !(now->pair = pair_copy(pair))))
         return;
-    spell_add(now, speed, pair ? predicted : NAN,
+    spell_add(now, speed, pair ? predicted : NAN, modelled,
               &packer->steps->programs.program[step->program].scatter);
 }
 

@@ -33,13 +33,15 @@ static double mean_until(const struct spell *spell, size_t last, size_t count)
     return sum / (double)count;
 }
 
-void spell_add(struct spell *spell, double speed, double predicted, struct program_scatter *scatter)
+void spell_add(struct spell *spell, double speed, double predicted, double modelled,
+               struct program_scatter *scatter)
 {
     size_t at = spell->n++;
 
     spell->speed[at % RING] = speed;
     if (!isnan(predicted)) {
         spell->predicted += predicted;
+        spell->modelled += modelled;
         spell->predictions++;
     }
     if (at % 2 == 1)

@@ -24,11 +24,13 @@ struct spell {
     double
         speed[2 * SPELL_AFTER]; /* logarithms of the last ones, the i-th at i % (2 * SPELL_AFTER) */
     double predicted, predictions; /* sum of the predicted slowdowns, and how many */
+    double modelled;               /* sum of those that the model alone made */
     bool compared;                 /* with the spell before it */
 };
 
-/* Takes a window in, with the logarithm of its speed, and what it says of the program's scatter. */
-void spell_add(struct spell *spell, double speed, double predicted,
+/* Takes a window in, with the logarithm of its speed, the slowdown that was predicted (NAN: none
+ * was), and the one by the model alone, and what it says of the program's scatter. */
+void spell_add(struct spell *spell, double speed, double predicted, double modelled,
                struct program_scatter *scatter);
 
 /* Ends a spell, and frees what it has. */

@@ -283,10 +283,18 @@ static void review(struct forecast *forecast, const struct step *step, size_t pr
     forecast->unsettled = true;
 }
 
+/* What the store knows of neighbours says whether they matter, as a change that is seen does. */
+static void learn_null(const struct packer *packer, const struct evidence_seen *seen)
+{
+    null_test_add(&packer->steps->null_test, log1p(seen->predicted), log1p(seen->slowdown),
+                  seen->error / (1 + seen->slowdown) / sqrt(seen->weight));
+}
+
 /* Takes one measurement in. A program on several cores is beside itself, too: what it suffers from
  * that is in its time alone. */
-static void observe(struct forecast *forecast, const struct pair *pair)
+static void observe(const struct packer *packer, const struct pair *pair)
 {
+    struct forecast *forecast = packer->state->forecast;
     size_t beside[EVIDENCE_BESIDE_MAX], n = 0;
     double part[EVIDENCE_BESIDE_MAX];
     struct evidence_seen seen = {.program = pair->self.program,
@@ -301,6 +309,8 @@ static void observe(struct forecast *forecast, const struct pair *pair)
             beside[n++] = pair->beside[i].program;
     seen.n = n;
     predict(forecast, seen.program, n, beside, &seen.predicted, part);
+    if (pair->age_s > 0)
+        learn_null(packer, &seen);
     if (evidence_observe(forecast->evidence, &seen) == 0)
         forecast->unsettled = true;
 }
@@ -329,7 +339,7 @@ bool forecast_learn(const struct packer *packer)
         return false;
     check_numbers(forecast, packer);
     for (; pairs_take(&packer->steps->pairs, &pair); any = true)
-        observe(forecast, &pair);
+        observe(packer, &pair);
     forecast->observed = forecast->observed || any;
     if (forecast->unsettled) {
         forecast->unsettled = evidence_solve(forecast->evidence) > 0;

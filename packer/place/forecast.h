@@ -68,6 +68,10 @@ double forecast_pair(const struct forecast *forecast, size_t a, size_t b);
  * next: on simulated days (tests/bench/day) this halves what is lost of what could be avoided. */
 #define FORECAST_CAUTION 0.5
 
+/* In place of them, for forecast_node: by the model alone, as if nothing had been measured and
+ * programs disturb each other for sure. */
+#define FORECAST_UNSEEN (-1.0)
+
 /* A core in use. */
 struct forecast_core {
     size_t slot;

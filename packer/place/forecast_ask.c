@@ -266,8 +266,10 @@ int forecast_node(const struct forecast *forecast, double caution, size_t n,
         stand[i] =
             (struct contend_stand){core[i].slot, core[i].cache, core[i].memory, core[i].apart};
     if (stand && contend_node(forecast->contend, n, stand, slowdown) >= 0) {
-        correct_caches(forecast, caution, n, core, slowdown);
-        expect(forecast, n, slowdown);
+        if (caution != FORECAST_UNSEEN) {
+            correct_caches(forecast, caution, n, core, slowdown);
+            expect(forecast, n, slowdown);
+        }
         rc = 0;
     }
     free(stand);

@@ -203,7 +203,8 @@ double forecast_work(const struct scene *scene, size_t *cores)
     return work;
 }
 
-/* Returns the slowdowns of the live steps, with so many standard errors more; NULL: not told. */
+/* Returns the slowdowns of the live steps, with so many standard errors more, or FORECAST_UNSEEN;
+ * NULL: not told. */
 static double *steps_with(const struct scene *scene, double caution)
 {
     size_t n = scene->packer->steps->nlive;
@@ -379,6 +380,12 @@ static void predict(struct step_slowdown *slowdown, double now_s, double now, do
     slowdown->since_s = now_s;
 }
 
+/* Returns the slowdowns as the steps stand, by the model alone. */
+static double *by_model(const struct packer *packer)
+{
+    return steps_with(&(struct scene){packer, packer->state->pool, false}, FORECAST_UNSEEN);
+}
+
 /* Returns the i-th step's slowdown of these; one that is at work and of which nothing is told
  * shares its memory node with nobody. */
 static double of_step(const double *slowdown, size_t i, const struct step *step)
@@ -393,6 +400,7 @@ void forecast_slowdowns(const struct packer *packer)
     bool known = forecast_update(packer);
     double *now =
         known ? forecast_steps(&(struct scene){packer, packer->state->pool, false}) : NULL;
+    double *model = known ? by_model(packer) : NULL;
     double *home = known ? at_home(packer, forecast_steps) : NULL, now_s = clock_s();
     double *as_if = known && packer->state->as_if->stand
                         ? forecast_steps(&(struct scene){packer, packer->state->as_if, true})
@@ -406,10 +414,12 @@ void forecast_slowdowns(const struct packer *packer)
             step->slowdown.sibling = forecast_sibling_mean(packer->state->forecast, step->slot);
         predict(&step->slowdown, now_s, of_step(now, i, step), of_step(home, i, step),
                 step->state == STEP_OBSERVED ? of_step(as_if, i, step) : NAN);
+        step->slowdown.model = of_step(model, i, step);
         i++;
     }
     culprits_note(packer, now_s);
     free(now);
+    free(model);
     free(home);
     free(as_if);
 }

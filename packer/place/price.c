@@ -5,10 +5,20 @@
 #include <math.h>
 
 #include "packer/base/clock.h"
+#include "packer/machine/topo.h"
 
-double price_core_s(const struct step *step, enum wire_policy policy, double horizon_s)
+double price_null(const struct packer *packer)
 {
+    const struct topo *topo = packer->world.topo;
+
+    return topo_sharing(topo) > 1 || topo->split ? 0 : null_test_against(&packer->steps->null_test);
+}
+
+double price_core_s(const struct step *step, enum wire_policy policy, double horizon_s, double null)
+{
+    double doubt = PRICE_DOUBT + PRICE_NULL * null;
+
     if (policy != WIRE_POLICY_CONTEND)
         return PRICE_COLD_S;
-    return PRICE_COLD_S + PRICE_DOUBT * horizon_s * exp2(step_moved_lately(step, clock_s()));
+    return PRICE_COLD_S + doubt * horizon_s * exp2(step_moved_lately(step, clock_s()));
 }

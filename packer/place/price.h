@@ -3,6 +3,7 @@
 #ifndef BERTH_PLACE_PRICE_H
 #define BERTH_PLACE_PRICE_H
 
+#include "packer/steps/packer.h"
 #include "packer/steps/registry.h"
 
 /* What a move of a core costs at least, core-seconds: its caches are cold. */
@@ -13,9 +14,22 @@
  */
 #define PRICE_DOUBT 0.01
 
+/* What a move is taken to cost besides where nobody disturbs anybody, a part of the core's work. A
+ * move pays where (probability that programs disturb each other) * gain is more than (that) *
+ * PRICE_DOUBT + (one less it) * PRICE_NULL. On simulated days without any disturbance, rough noise,
+ * that leaves a move a job in thirty on the first day; without it, it was one in two. */
+#define PRICE_NULL 0.11
+
+/* Returns the odds that nobody disturbs anybody (models/slowdown/null_test.h), for price_core_s. 0
+ * where several caches have one memory node, or hardware threads are places: there gains may be
+ * about ports, or shared cores, which are not in doubt. */
+double price_null(const struct packer *packer);
+
 /* Returns what the move of one of the step's cores costs whatever its memory costs, core-seconds,
- * by that policy. The doubt doubles with each move of late: what was expected of that one was not
- * all that there is to gain, or has not come true. */
-double price_core_s(const struct step *step, enum wire_policy policy, double horizon_s);
+ * by that policy; `null` are the odds that nobody disturbs anybody, 0 where what a step's own
+ * threads do to each other is what there is to gain. The doubt doubles with each move of late: what
+ * was expected of that one was not all that there is to gain, or has not come true. */
+double price_core_s(const struct step *step, enum wire_policy policy, double horizon_s,
+                    double null);
 
 #endif

@@ -254,7 +254,9 @@ static double price_of(const struct search *search, const struct part *part, siz
         return INFINITY;
     if (!terms || part->fresh)
         return price_away(search, part, cache);
-    price = price_core_s(step, search->policy, terms->horizon_s) * (double)part->cores;
+    price = price_core_s(step, search->policy, terms->horizon_s,
+                         search->divides ? 0 : price_null(search->scene->packer)) *
+            (double)part->cores;
     if (terms->pages_s && !cpus_subset(now, then))
         price += terms->pages_s(search->scene->packer, step, now, then) * (double)part->cores /
                  fmax(1, (double)cpus_count(&step->body.step_home));

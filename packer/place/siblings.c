@@ -172,7 +172,7 @@ static void take_terms(struct seating *seating, size_t place, double slowdown)
     seating->bears[place] =
         slowdown + (isnan(step->place.max_slowdown) ? packer->world.conf.sacrifice : 0);
     if (!is_fresh(seating, unit))
-        seating->price[place] = price_core_s(step, seating->policy, seating->terms->horizon_s);
+        seating->price[place] = price_core_s(step, seating->policy, seating->terms->horizon_s, 0);
 }
 
 /* Finds who is at work where. -1: no memory. */

@@ -183,7 +183,7 @@ struct step *registry_add(struct registry *registry, struct wire_register *reque
     step->profile.clock_ghz = NAN;
     step->size.gbps = step->size.gbps_all = step->size.loop.profile_s = NAN;
     step->size.verdict.measured = step->size.verdict.error = NAN;
-    step->slowdown.now = step->slowdown.home = step->slowdown.as_if = NAN;
+    step->slowdown.model = step->slowdown.now = step->slowdown.home = step->slowdown.as_if = NAN;
     step->slowdown.sibling = NAN;
     step->probe.rank = NAN;
     step->place.max_slowdown = step->place.predicted = step->place.confidence = NAN;

@@ -283,6 +283,7 @@ struct culprit {
  */
 struct step_slowdown {
     double now, home; /* as the steps stand; if all stood where Slurm put them */
+    double model;     /* now, by the model alone, whatever was measured */
     double sibling;   /* while others run on its cores' other hardware threads, beside that */
     double as_if;     /* if steps that are only observed stood where berth would put them; NAN of
                          one that is not observed */

@@ -35,7 +35,7 @@ static void take_windows(struct program_on_paper *program, struct spell *spell, 
                          double slowdown)
 {
     for (size_t i = 0; i < n; i++)
-        spell_add(spell, speed(program) - log(1 + slowdown), NAN, &program->scatter);
+        spell_add(spell, speed(program) - log(1 + slowdown), NAN, NAN, &program->scatter);
 }
 
 /* Alone, and then beside one who costs a quarter, a thousand times, at any moment of a phase. */
@@ -93,8 +93,8 @@ static void test_first(void **state)
     double error;
 
     (void)state;
-    spell_add(&alone, 1, NAN, &scatter);
-    spell_add(&beside, 0.5, 0.3, &scatter);
+    spell_add(&alone, 1, NAN, NAN, &scatter);
+    spell_add(&beside, 0.5, 0.3, 0.3, &scatter);
     assert_true(spell_step(&alone, &beside, &scatter, &error) == 0.5);
     assert_true(error > 0.03 && error < 0.06);
     assert_true(alone.predictions == 0 && beside.predicted == 0.3 && beside.predictions == 1);

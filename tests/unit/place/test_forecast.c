@@ -146,6 +146,41 @@ static void test_evidence(void **state)
     assert_true(after < before - 0.15);
 }
 
+/* Takes in that one of two programs, of which a lot of slowdown is predicted, was measured to be
+ * slower by so much beside the other, so long ago. Returns the odds that nobody disturbs anybody.
+ */
+static double odds_after(struct fixture *f, double slowdown, double age_s)
+{
+    struct step *a = put(f, 1, "0", 9000), *b = put(f, 2, "1", 9000);
+    struct pair pair = {.slowdown = slowdown, .error = 0.03, .windows = 50, .age_s = age_s};
+
+    snprintf(a->request.options.tag, sizeof(a->request.options.tag), "a");
+    snprintf(b->request.options.tag, sizeof(b->request.options.tag), "b");
+    program_begin(&f->packer, a);
+    program_begin(&f->packer, b);
+    assert_true(forecast_update(&f->packer));
+    pair.self = (struct pair_part){(uint16_t)a->program, 1};
+    assert_int_equal(pair_add(&pair, (uint16_t)b->program, 1), 0);
+    pairs_put(&f->packer.steps->pairs, &pair);
+    assert_true(forecast_learn(&f->packer));
+    fixture_end(f, 1, 0);
+    fixture_end(f, 2, 0);
+    return null_test_against(&f->packer.steps->null_test);
+}
+
+/* What the store knows of neighbours says whether they matter on this machine, before anything has
+ * changed; what was measured just now has said so by itself. */
+static void test_store_says(void **state)
+{
+    struct fixture *f = *state;
+    double at_first = null_test_against(&f->packer.steps->null_test), some;
+
+    assert_true(odds_after(f, 0.4, 0) == at_first);
+    some = odds_after(f, 0.4, 3600);
+    assert_true(some < at_first / 2);
+    assert_true(odds_after(f, 0, 3600) > 1.5 * some);
+}
+
 /* Two steps of one program that have counted different things of themselves suffer the same beside
  * the same: what was measured of the program holds for both. */
 static void test_evidence_of_program(void **state)
@@ -302,11 +337,12 @@ static void test_lonely(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_slots),    CASE(test_small_changes),
-        CASE(test_unknown),  CASE(test_memory_nodes),
-        CASE(test_evidence), CASE(test_idle),
-        CASE(test_null),     CASE(test_evidence_of_program),
-        CASE(test_pair),     CASE(test_lonely),
+        CASE(test_slots),      CASE(test_small_changes),
+        CASE(test_unknown),    CASE(test_memory_nodes),
+        CASE(test_evidence),   CASE(test_idle),
+        CASE(test_null),       CASE(test_evidence_of_program),
+        CASE(test_pair),       CASE(test_lonely),
+        CASE(test_store_says),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -657,16 +657,16 @@ static void test_anything(void **state)
 static void test_price_of_moves(void **state)
 {
     struct step step = {.enacted = {.moved_s = clock_s()}};
-    double first = price_core_s(&step, WIRE_POLICY_CONTEND, 60) - PRICE_COLD_S, third;
+    double first = price_core_s(&step, WIRE_POLICY_CONTEND, 60, 0) - PRICE_COLD_S, third;
 
     (void)state;
     step.enacted.lately = 2;
-    third = price_core_s(&step, WIRE_POLICY_CONTEND, 60) - PRICE_COLD_S;
+    third = price_core_s(&step, WIRE_POLICY_CONTEND, 60, 0) - PRICE_COLD_S;
     assert_true(fabs(third / first - 4) < 0.01);
     step.enacted.moved_s -= 2 * STEP_REST_S;
-    third = price_core_s(&step, WIRE_POLICY_CONTEND, 60) - PRICE_COLD_S;
+    third = price_core_s(&step, WIRE_POLICY_CONTEND, 60, 0) - PRICE_COLD_S;
     assert_true(fabs(third / first - exp2(0.5)) < 0.01);
-    assert_true(price_core_s(&step, WIRE_POLICY_PAIN, 60) == PRICE_COLD_S);
+    assert_true(price_core_s(&step, WIRE_POLICY_PAIN, 60, 1) == PRICE_COLD_S);
 }
 
 int main(void)

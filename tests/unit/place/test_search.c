@@ -12,6 +12,7 @@
 #include "packer/place/forecast.h"
 #include "packer/place/gain.h"
 #include "packer/place/place.h"
+#include "packer/place/price.h"
 #include "packer/place/threads.h"
 #include "tests/unit/common/noise.h"
 
@@ -62,6 +63,13 @@ static struct step *put(struct fixture *f, uint32_t job, const char *cores, doub
                         double hits)
 {
     return put_at(f, job, cores, cores, misses, hits);
+}
+
+/* Changes that were predicted, of which such a part came true. */
+static void see_changes(struct fixture *f, double part)
+{
+    for (int i = 0; i < 100; i++)
+        null_test_add(&f->packer.steps->null_test, 0.2, part * 0.2, 0.05);
 }
 
 static void decide(struct fixture *f, const struct place_terms *terms)
@@ -376,6 +384,43 @@ static void test_nobody_is_sacrificed(void **state)
     assert_true(unbounded > 5);
     assert_int_equal(bounded, 0);
     assert_true(moved > 20);
+}
+
+/* Returns what two devils on one cache have to gain at least, cores, by being parted. */
+static double least_gain(struct fixture *f)
+{
+    return 2 * price_core_s(fixture_step(f, 1, 0), WIRE_POLICY_CONTEND, 1, price_null(&f->packer));
+}
+
+/* Until it is seen whether programs disturb each other, a move has to gain several times as much as
+ * afterwards; and no gain is enough where they do not. Not where several caches have one memory
+ * node. */
+static void test_doubt(void **state)
+{
+    struct fixture *f = fixture_open("numa:2 l3:1 core:2 pu:1");
+    double at_first, seen;
+
+    (void)state;
+    put(f, 1, "0", 20000, 100);
+    at_first = least_gain(f);
+    see_changes(f, 1);
+    seen = least_gain(f);
+    assert_true(at_first > 3 * seen && at_first < 8 * seen);
+    assert_true(seen < 2 * (PRICE_COLD_S + 1.3 * PRICE_DOUBT));
+    see_changes(f, 0);
+    assert_true(least_gain(f) > 2);
+    fixture_close(f);
+}
+
+static void test_ports_are_not_doubted(void **state)
+{
+    struct fixture *f = fixture_open("package:1 [numa] l3:2 core:2 pu:1");
+
+    (void)state;
+    put(f, 1, "0", 20000, 100);
+    see_changes(f, 0);
+    assert_true(fabs(least_gain(f) - 2 * (PRICE_COLD_S + PRICE_DOUBT)) < 1e-9);
+    fixture_close(f);
 }
 
 /* ---- promises ---- */
@@ -760,6 +805,8 @@ int main(void)
         CASE(test_bound_memory),
         CASE(test_who_decides),
         CASE(test_home),
+        cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_ports_are_not_doubted),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_unequal_caches),
     };

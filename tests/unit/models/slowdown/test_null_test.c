@@ -109,6 +109,21 @@ static void test_changes(void **state)
     assert_true(null_test_factor(&test) > 0.99);
 }
 
+/* Decisions doubt it from the start, not at all once it was seen, and beyond all gains where
+ * nothing comes of it. */
+static void test_against(void **state)
+{
+    struct null_test test = {0};
+    double at_first = null_test_against(&test);
+
+    (void)state;
+    assert_true(at_first > 0.2 && at_first < 0.5);
+    see(&test, 50, 1, 0.05);
+    assert_true(null_test_against(&test) < 0.02);
+    see(&test, 100, 0, 0.05);
+    assert_true(null_test_against(&test) > 100);
+}
+
 static void test_no_figures(void **state)
 {
     struct null_test test = {0};
@@ -126,9 +141,13 @@ static void test_no_figures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_seen),       cmocka_unit_test(test_comes_true),
-        cmocka_unit_test(test_nothing_comes_true), cmocka_unit_test(test_nothing_predicted),
-        cmocka_unit_test(test_exception),          cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_nothing_seen),
+        cmocka_unit_test(test_comes_true),
+        cmocka_unit_test(test_nothing_comes_true),
+        cmocka_unit_test(test_nothing_predicted),
+        cmocka_unit_test(test_exception),
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_against),
         cmocka_unit_test(test_no_figures),
     };
 
