@@ -4,7 +4,7 @@
  * usage: contend_eval FILE [--domain=CORES] [--dram-gbps=X] [--calibrated] [--clock=GHZ]
  *                     [--llc-bytes=X] [--ways=N] [--each] [--seed=N] [--draws=N]
  *                     [--noise=time|slowdown|points] [--directions] [--setting=WORD]
- *                     [CONSTANT=VALUE ...]
+ *                     [--without=NAME] [CONSTANT=VALUE ...]
  *
  * FILE is a set {"machine":{..},"apps":[app,...],"corun_degradation":[[...]]}, or {"sets":[set,
  * ...]}: row i is what app i suffers beside column j, null where it was not measured; the machine
@@ -18,7 +18,8 @@
  * the pairs were observed, with 5 % of noise (of the time, of the slowdown, or 5 points): mean of
  * some draws, and there the bias is that of the pairs that were not observed. "clock" fits to what
  * was observed one figure, by how much the clock falls beside another program. A pair is observed
- * in both directions, or each by itself.
+ * in both directions, or each by itself. --without leaves a program out: a set of few says little
+ * where the figures of one are of another machine.
  *
  * Or FILE is a table (csv) of runs of MPI programs with the columns app, ranks, runtime_s, instr,
  * cycles, mem_read_mbs, mem_write_mbs and l3_mbs: n ranks of one memory domain are n copies. The
@@ -150,7 +151,7 @@ static int evaluate(struct json_object *object, const struct contend_constants *
     struct eval_set set;
     double *matrix, *works;
 
-    if (eval_set_read(&set, object, &err) < 0) {
+    if (eval_set_read(&set, object, how->without, &err) < 0) {
         fprintf(stderr, "contend_eval: %s\n", err.text);
         return -1;
     }
@@ -259,7 +260,7 @@ static int usage(void)
     fprintf(stderr,
             "usage: contend_eval FILE [--domain=CORES] [--dram-gbps=X] [--calibrated] "
             "[--clock=GHZ] [--llc-bytes=X] [--ways=N] [--each] [--seed=N] [--draws=N] "
-            "[--noise=time|slowdown|points] [--directions] [--setting=%s] "
+            "[--noise=time|slowdown|points] [--directions] [--setting=%s] [--without=NAME] "
             "[CONSTANT=VALUE ...]\n",
             eval_clock_words());
     return 2;
@@ -293,6 +294,7 @@ static int read_options(int argc, char **argv, struct eval_domain *domain,
                                             {"noise", required_argument, NULL, 'o'},
                                             {"directions", no_argument, NULL, 'i'},
                                             {"setting", required_argument, NULL, 't'},
+                                            {"without", required_argument, NULL, 'x'},
                                             {NULL, 0, NULL, 0}};
     int option;
 
@@ -301,8 +303,8 @@ static int read_options(int argc, char **argv, struct eval_domain *domain,
 
         if (option == 'o' && read_noise(optarg, &how->noise) == 0)
             continue;
-        if (option == 't') {
-            how->setting = optarg;
+        if (option == 't' || option == 'x') {
+            *(option == 't' ? &how->setting : &how->without) = optarg;
             continue;
         }
         if (option == '?' || !(option == 's' ? value >= 0 : value > 0))

@@ -19,9 +19,11 @@ struct eval_set {
     bool sibling;
 };
 
-/* Reads a set (contend_eval.c says in which words). 0, or -1 and err. Free with eval_set_free; it
- * borrows from the object. */
-int eval_set_read(struct eval_set *set, struct json_object *object, struct berth_error *err);
+/* Reads a set (contend_eval.c says in which words), but for the program of that name (NULL: all),
+ * which the object loses, too. 0, or -1 and err. Free with eval_set_free; it borrows from the
+ * object. */
+int eval_set_read(struct eval_set *set, struct json_object *object, const char *without,
+                  struct berth_error *err);
 void eval_set_free(struct eval_set *set);
 
 /* Fills in what a model says of each pair, [n][n]. Returns 0; -1 where it cannot say. */
@@ -64,6 +66,7 @@ struct eval_observing {
     enum eval_noise noise;
     bool directions;     /* i beside j may be observed without j beside i */
     const char *setting; /* of the clock; NULL: as the set says */
+    const char *without; /* the program that is left out; NULL: none */
 };
 
 /* Observes the truth: each pair with the probability `part`; what is not observed is NAN. The same

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "models/slowdown/missrate.h"
 #include "models/slowdown/pain.h"
@@ -61,12 +62,50 @@ static const char *clock_word(struct json_object *object)
     return json_object_is_type(text, json_type_string) ? json_object_get_string(text) : NULL;
 }
 
-int eval_set_read(struct eval_set *set, struct json_object *object, struct berth_error *err)
+static bool is_named(struct json_object *app, const char *name)
+{
+    const char *its = json_object_get_string(json_object_object_get(app, "name"));
+
+    return its && strcmp(its, name) == 0;
+}
+
+static size_t length_of(struct json_object *list)
+{
+    return json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+}
+
+/* Takes what a list has there, if it has that much. */
+static void delete_at(struct json_object *list, size_t i)
+{
+    if (i < length_of(list))
+        json_object_array_del_idx(list, i, 1);
+}
+
+/* Takes a program out of a set. Returns false where there is none of that name. */
+static bool leave_out(struct json_object *object, const char *name)
+{
+    struct json_object *apps = json_object_object_get(object, "apps");
+    struct json_object *rows = json_object_object_get(object, "corun_degradation");
+    size_t i = 0, n = length_of(apps);
+
+    while (i < n && !is_named(json_object_array_get_idx(apps, i), name))
+        i++;
+    delete_at(apps, i);
+    delete_at(rows, i);
+    for (size_t j = 0; j < length_of(rows); j++)
+        delete_at(json_object_array_get_idx(rows, j), i);
+    return i < n;
+}
+
+int eval_set_read(struct eval_set *set, struct json_object *object, const char *without,
+                  struct berth_error *err)
 {
     struct json_object *rows = json_object_object_get(object, "corun_degradation");
 
     *set = (struct eval_set){
         .sibling = json_object_get_boolean(json_object_object_get(object, "sibling"))};
+    if (without && !leave_out(object, without))
+        return berth_error_set(err, "no program %s", without);
     if (json_object_object_get(object, "machine"))
         translate(json_object_object_get(object, "machine"));
     if (ctl_apps_read(&set->apps, object, err) < 0)
