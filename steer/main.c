@@ -194,7 +194,7 @@ static int act(const struct steer_options *options,
 /* Goes on until it is to end. A round that fails is followed by the next one. */
 static int go_on(const struct steer_options *options)
 {
-    const struct timespec pause = {.tv_sec = options->interval_s};
+    const struct timespec pause = {.tv_sec = (time_t)options->interval_s};
     sigset_t end;
 
     sigemptyset(&end);

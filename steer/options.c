@@ -2,114 +2,68 @@
 /* options - see steer/options.h */
 #include "steer/options.h"
 
-#include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "packer/cli/options/complaint.h"
+#include "packer/cli/options/options.h"
+#include "packer/sql/sql.h"
 
 /* Seconds: no more, or what is undone for want of a round is undone too soon. */
 #define INTERVAL_LEAST_S 30
 #define INTERVAL_MOST_S 120
 
-static const char help[] =
-    "usage: berth-steer [OPTION]... --ledger=URL\n"
-    "Has Slurm give jobs the nodes whose memory is least busy, by the weights of nodes.\n\n"
-    "  --ledger=URL            where berthd writes, as ledger in berth.conf\n"
-    "  --ledger-defaults=FILE  MariaDB option file with the password\n"
-    "  --nodes=LIST            nodes that are steered, as cn[1-100] (all)\n"
-    "  --state=FILE            its file of state (" LOCALSTATEDIR "/lib/berth-steer/state.json)\n"
-    "  --interval=S            seconds between two rounds, 30 to 120 (30)\n"
-    "  --once                  one round; what it changed is left to the next, or to --undo\n"
-    "  --dryrun                one round that tells Slurm nothing\n"
-    "  --undo                  gives all nodes their admin's weights\n"
-    "  --overdue               of --undo: only where rounds have ceased\n"
-    "  --json                  what a round, or --undo, did as one JSON object\n"
-    "  --help                  this\n";
+static const struct ctl_option rows[] = {
+    {"ledger", 0, "URL", "where berthd writes, as ledger in berth.conf",
+     CTL_TEXT(struct steer_options, ledger)},
+    {"ledger-defaults", 0, "FILE", "MariaDB option file with the password",
+     CTL_TEXT(struct steer_options, defaults)},
+    {"nodes", 0, "LIST", "nodes that are steered, as cn[1-100] (all)",
+     CTL_TEXT(struct steer_options, nodes)},
+    {"state", 0, "FILE", "its file of state (" LOCALSTATEDIR "/lib/berth-steer/state.json)",
+     CTL_TEXT(struct steer_options, state)},
+    {"interval", 0, "S", "seconds between two rounds, 30 to 120 (30)",
+     CTL_WHOLE(struct steer_options, interval_s, "seconds", INTERVAL_LEAST_S, INTERVAL_MOST_S)},
+    {"once", 0, NULL, "one round; what it changed is left to the next, or to --undo",
+     CTL_ONE(struct steer_options, task, STEER_ONCE)},
+    {"dryrun", 0, NULL, "one round that tells Slurm nothing",
+     CTL_FLAG(struct steer_options, dryrun)},
+    {"undo", 0, NULL, "gives all nodes their admin's weights",
+     CTL_ONE(struct steer_options, task, STEER_UNDO)},
+    {"overdue", 0, NULL, "of --undo: only where rounds have ceased",
+     CTL_FLAG(struct steer_options, overdue)},
+    {"json", 0, NULL, "what a round, or --undo, did as one JSON object",
+     CTL_FLAG(struct steer_options, json)},
+};
 
-static const struct option words[] = {
-    {"ledger", required_argument, NULL, 'l'},   {"ledger-defaults", required_argument, NULL, 'd'},
-    {"nodes", required_argument, NULL, 'n'},    {"state", required_argument, NULL, 's'},
-    {"interval", required_argument, NULL, 'i'}, {"once", no_argument, NULL, '1'},
-    {"dryrun", no_argument, NULL, 'D'},         {"undo", no_argument, NULL, 'u'},
-    {"overdue", no_argument, NULL, 'o'},        {"json", no_argument, NULL, 'j'},
-    {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+static const struct ctl_options options_table = {
+    .verb = "",
+    .synopsis = "[OPTION]... --ledger URL",
+    .about = "Has Slurm give jobs the nodes whose memory is least busy, by the weights of nodes.",
+    CTL_OPTIONS(rows),
+};
 
-static int usage(const char *what, const char *value)
+static int check(struct steer_options *options)
 {
-    fprintf(stderr, "berth-steer: %s%s (see --help)\n", what, value);
-    return 2;
-}
+    struct berth_error err;
 
-static int take_interval(struct steer_options *options, const char *text)
-{
-    char *end;
-
-    options->interval_s = strtol(text, &end, 10);
-    if (*end || end == text || options->interval_s < INTERVAL_LEAST_S ||
-        options->interval_s > INTERVAL_MOST_S)
-        return usage("--interval: 30 to 120 seconds expected, not ", text);
+    if (options->dryrun && options->task == STEER_UNDO)
+        return ctl_usage("", "one of --dryrun and --undo only");
+    if (options->overdue && options->task != STEER_UNDO)
+        return ctl_usage("", "--overdue: is for --undo");
+    if (options->task != STEER_UNDO && !options->ledger)
+        return ctl_usage("", "--ledger: is missing");
+    if (options->task != STEER_UNDO && sql_check_url(options->ledger, &err) < 0)
+        return ctl_usage("", "--ledger: %s", err.text);
+    if (options->dryrun)
+        options->task = STEER_ONCE;
     return -1;
-}
-
-static int take_option(struct steer_options *options, int letter)
-{
-    switch (letter) {
-    case 'l':
-        options->ledger = optarg;
-        return -1;
-    case 'd':
-        options->defaults = optarg;
-        return -1;
-    case 'n':
-        options->nodes = optarg;
-        return -1;
-    case 's':
-        options->state = optarg;
-        return -1;
-    case 'i':
-        return take_interval(options, optarg);
-    case '1':
-        options->task = STEER_ONCE;
-        return -1;
-    case 'D':
-        options->task = STEER_ONCE;
-        options->dryrun = true;
-        return -1;
-    case 'u':
-        options->task = STEER_UNDO;
-        return -1;
-    case 'o':
-        options->overdue = true;
-        return -1;
-    case 'j':
-        options->json = true;
-        return -1;
-    case 'h':
-        fputs(help, stdout);
-        return 0;
-    default:
-        return -2;
-    }
 }
 
 int options_take(struct steer_options *options, int argc, char **argv)
 {
-    int letter, status = -1;
+    int status;
 
     *options = (struct steer_options){
         .defaults = "", .state = LOCALSTATEDIR "/lib/berth-steer/state.json", .interval_s = 30};
-    opterr = 0;
-    while (status == -1 && (letter = getopt_long(argc, argv, "", words, NULL)) >= 0)
-        status = take_option(options, letter);
-    if (status == -2)
-        return usage("no such option, or not with such a value: ", argv[optind - 1]);
-    if (status >= 0)
-        return status;
-    if (optind < argc)
-        return usage("no argument expected: ", argv[optind]);
-    if (options->task != STEER_UNDO && !options->ledger)
-        return usage("--ledger is missing", "");
-    if (options->overdue && options->task != STEER_UNDO)
-        return usage("--overdue is for --undo", "");
-    return -1;
+    ctl_program("berth-steer");
+    status = ctl_options_read(&options_table, argc, argv, options);
+    return status < 0 ? check(options) : status;
 }

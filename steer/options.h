@@ -4,6 +4,7 @@
 #define BERTH_STEER_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum steer_task { STEER_RUN, STEER_ONCE, STEER_UNDO };
 
@@ -12,7 +13,7 @@ struct steer_options {
     const char *ledger, *defaults; /* as berth.conf's ledger and ledger_defaults */
     const char *nodes;             /* NULL: all */
     const char *state;             /* the file of state */
-    long interval_s;
+    uint64_t interval_s;
     bool dryrun, json, overdue;
 };
 

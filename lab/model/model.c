@@ -8,7 +8,7 @@
 #include "packer/base/nearest.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "lab/model/models.h"
 
 struct model {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "lab/plan/plan.h"
 #include "lab/plan/siblings.h"
 

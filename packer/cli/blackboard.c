@@ -15,7 +15,7 @@
 #include "packer/base/json_fields.h"
 #include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "packer/cli/common/screen.h"
 #include "packer/cli/verbs.h"
 #include "enum_table.h"

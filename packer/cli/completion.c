@@ -11,7 +11,7 @@
 
 #include "packer/base/nearest.h"
 #include "packer/cli/common/ctl.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "lab/model/models.h"
 #include "probe/profile/profile.h"
 #include "packer/cli/verbs.h"

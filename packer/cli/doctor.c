@@ -8,7 +8,7 @@
 
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "packer/cli/doctor.h"
 #include "packer/cli/verbs.h"
 #include "packer/enforce/enforce.h"

@@ -11,7 +11,7 @@
 
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "packer/cli/common/users.h"
 #include "packer/cli/explain_inside.h"
 #include "packer/cli/explain_summary.h"

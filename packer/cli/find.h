@@ -9,7 +9,7 @@
 
 #include "packer/base/error.h"
 #include "packer/cli/common/job_id.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 
 /* Where to look. */
 struct find {

@@ -8,7 +8,7 @@
 
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "packer/cli/common/screen.h"
 #include "packer/cli/common/users.h"
 #include "packer/cli/explain_summary.h"

@@ -2,14 +2,19 @@
 # libctl: what the verbs of berthctl share, those of lab/ and probe/ as well. libverbs: all other verbs.
 noinst_LTLIBRARIES += libctl.la libverbs.la
 CTL_LIBS = libverbs.la liblab.la libprobe.la libctl.la
+# options: command lines, also of berth-steer
 libctl_la_SOURCES = \
+	packer/cli/options/complaint.c packer/cli/options/complaint.h \
+	packer/cli/options/options.c packer/cli/options/options.h \
+	packer/cli/options/terminal.c packer/cli/options/terminal.h
+# common
+libctl_la_SOURCES += \
 	packer/cli/common/client.c \
 	packer/cli/common/ctl.c packer/cli/common/ctl.h \
 	packer/cli/common/drawing.c packer/cli/common/drawing.h \
 	packer/cli/common/drawing_svg.c \
 	packer/cli/common/input.c packer/cli/common/input.h \
 	packer/cli/common/job_id.c packer/cli/common/job_id.h \
-	packer/cli/common/options.c packer/cli/common/options.h \
 	packer/cli/common/print.c \
 	packer/cli/common/program.c packer/cli/common/program.h \
 	packer/cli/common/say.c \

@@ -14,7 +14,7 @@
 
 #include "packer/base/clock.h"
 #include "packer/cli/common/ctl.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "packer/cli/job_raw.h"
 #include "packer/cli/record_file.h"
 #include "packer/cli/record_lines.h"

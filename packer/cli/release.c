@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "packer/cli/common/ctl.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "packer/cli/job_raw.h"
 #include "packer/cli/verbs.h"
 

@@ -9,7 +9,7 @@
 
 #include "packer/base/nearest.h"
 #include "packer/cli/common/ctl.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "packer/cli/job_raw.h"
 #include "packer/cli/report.h"
 #include "packer/report/node_list.h"

@@ -11,7 +11,7 @@
 #include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/drawing.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "packer/cli/find.h"
 #include "packer/cli/outage.h"
 #include "packer/cli/silence.h"

@@ -20,7 +20,7 @@
 #include "packer/base/json.h"
 #include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "packer/cli/steps_table.h"
 #include "packer/cli/verbs.h"
 

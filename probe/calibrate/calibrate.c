@@ -19,7 +19,7 @@
 #include "probe/calibrate/measure.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 
 #define RUNS 5
 #define RUNS_QUICK 3

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "packer/cli/common/ctl.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "probe/profile/profile.h"
 
 #define SECONDS_DEFAULT 60 /* of tracing: 1 to 10 thousand million references */

@@ -13,7 +13,7 @@
 #include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "packer/cli/common/store.h"
 #include "probe/profile/pair_predict.h"
 #include "probe/profile/profile.h"

@@ -14,7 +14,7 @@
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 
 #define OLDER_MAX 36500
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "packer/cli/common/ctl.h"
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 #include "probe/threads/threads.h"
 
 #define PROBE_S 0.1 /* the paper's */

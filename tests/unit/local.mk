@@ -70,7 +70,7 @@ unit_programs = \
 	tests/unit/probe/calibrate/test_measure \
 	tests/unit/probe/calibrate/test_run \
 	tests/unit/cli/common/test_job_id \
-	tests/unit/cli/common/test_options \
+	tests/unit/cli/options/test_options \
 	tests/unit/cli/common/test_say \
 	tests/unit/cli/common/test_screen \
 	tests/unit/lab/model/test_contend \

@@ -5,33 +5,8 @@
 #include "packer/base/text.h"
 
 #include <signal.h>
-#include <stdarg.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-
-int ctl_fail(const char *what, const char *format, ...)
-{
-    va_list args;
-
-    fprintf(stderr, "berthctl: %s: ", what);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fputc('\n', stderr);
-    return 1;
-}
-
-int ctl_usage(const char *verb, const char *format, ...)
-{
-    va_list args;
-
-    fprintf(stderr, "berthctl: %s: ", verb);
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fprintf(stderr, " (try 'berthctl %s --help')\n", verb);
-    return 2;
-}
 
 int ctl_print_json(struct json_object *value)
 {

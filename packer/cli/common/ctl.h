@@ -9,14 +9,10 @@
 #include <stdio.h>
 
 #include "packer/base/error.h"
+#include "packer/cli/options/complaint.h"
+#include "packer/cli/options/terminal.h"
 #include "packer/conf/conf.h"
 #include "packer/wire/wire.h"
-
-/* Prints "berthctl: WHAT: WHY" on stderr. Returns 1. */
-int ctl_fail(const char *what, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Prints "berthctl: VERB: WHY (try 'berthctl VERB --help')" on stderr. Returns 2. */
-int ctl_usage(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Prints a JSON value for a person or a pipe, with a newline, on stdout, and releases it. Returns
  * 0, or 1 after saying so when stdout cannot be written. */
@@ -79,25 +75,6 @@ size_t ctl_length(struct json_object *array);
  *   [A|B|...]   the first part of which all fields are known that stand in no brackets of its own
  */
 void ctl_say(FILE *out, struct json_object *object, const char *sentence);
-
-/* Columns of the terminal on stdout; 0 where it is none: nothing is cut then. */
-size_t ctl_columns(void);
-
-/* Writes one line, cut to `columns` characters (0: not), with control characters replaced: what
- * users named must not drive the reader's terminal. */
-void ctl_put_line(FILE *out, const char *line, size_t columns);
-
-/* Writes a line of progress over the one before, on a terminal on stderr: cut so that it never
- * wraps, for a line that did could not be written over. */
-void ctl_put_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Returns the bytes of the word that a text begins with; a number and the '%' behind it are one. */
-size_t ctl_word(const char *text);
-
-/* Writes a paragraph beside a title, its words wrapped to `columns` (0: not) and all of them
- * indented by `indent` (1 at least). */
-void ctl_put_paragraph(FILE *out, const char *title, size_t indent, const char *text,
-                       size_t columns);
 
 /* Returns a measure with `digits` after the point, "-" where there is none (NAN). */
 const char *ctl_measure(double value, int digits, char text[32]);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 
 struct fields {
     bool flag;

@@ -4,8 +4,8 @@
  * A row names an option, says what its value is and which field of the verb's own struct takes it.
  * Rows are written with the macros below, which check the field's type. --help, -h is there without
  * a row, unless a verb has one of its own. */
-#ifndef BERTH_CLI_COMMON_OPTIONS_H
-#define BERTH_CLI_COMMON_OPTIONS_H
+#ifndef BERTH_CLI_OPTIONS_OPTIONS_H
+#define BERTH_CLI_OPTIONS_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ enum ctl_option_type {
     CTL_TYPE_WORD,   /* int or enum: the index of one of `words`, whatever their case */
     CTL_TYPE_NUMBER, /* double, from min to max */
     CTL_TYPE_WHOLE,  /* uint64_t, from min to max, in digits */
-    CTL_TYPE_COUNT,  /* likewise, with K, M or G: powers of 1000 */
+    CTL_TYPE_COUNT,  /* uint64_t, in digits with K, M or G: powers of 1000 */
     CTL_TYPE_CALL,   /* take() is called with the value */
     CTL_TYPE_LIST,   /* take() is called with each word between the commas, and there is one */
 };
@@ -72,8 +72,8 @@ struct ctl_option {
     }
 
 struct ctl_options {
-    const char *verb;     /* "profile list" */
-    const char *synopsis; /* what follows the verb in "usage: berthctl VERB ..." */
+    const char *verb;     /* "profile list"; "": the program has no verbs */
+    const char *synopsis; /* what follows the verb in "usage: PROGRAM VERB ..." */
     const char *about;    /* what the verb does; lines */
     const char *more;     /* lines below the options; NULL: none */
     const struct ctl_option *option;
@@ -89,8 +89,8 @@ struct ctl_options {
  * status: 0 after --help, 2 (or what a take() returned) after saying what is wrong. */
 int ctl_options_read(const struct ctl_options *options, int argc, char **argv, void *into);
 
-/* From now on ctl_options_read() reads nothing: it calls visit with the verb's table, and returns 0.
- * NULL: it reads again. */
+/* From now on ctl_options_read() reads nothing: it calls visit with the verb's table, and returns
+ * 0. NULL: it reads again. */
 void ctl_options_visit(void (*visit)(const struct ctl_options *options, void *arg), void *arg);
 
 /* Prints a verb's help on stdout. Returns the exit status. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* options - see options.h */
-#include "packer/cli/common/options.h"
+#include "packer/cli/options/options.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,7 +11,8 @@
 #include <strings.h>
 
 #include "packer/base/nearest.h"
-#include "packer/cli/common/ctl.h"
+#include "packer/cli/options/complaint.h"
+#include "packer/cli/options/terminal.h"
 
 #define COLUMNS 92 /* of --help where stdout is no terminal */
 #define LEFT_MAX 64
@@ -334,7 +335,8 @@ int ctl_options_help(const struct ctl_options *options)
         used = options->option[i].help ? put_left(&options->option[i], text) : 0;
         left = used > left ? used : left;
     }
-    printf("usage: berthctl %s %s\n\n%s\n\n", options->verb, options->synopsis, options->about);
+    printf("usage: %s %s%s%s\n\n%s\n\n", ctl_program_name(), options->verb,
+           *options->verb ? " " : "", options->synopsis, options->about);
     put_rows(options->option, options->n, left);
     if (!has_help(options))
         put_rows(&help_row, 1, left);
