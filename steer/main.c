@@ -9,81 +9,22 @@
  * ceased for STEER_UNTIL_S (--undo --overdue, by a timer). It holds nothing in memory between two
  * rounds. slurmctld takes weights from slurm.conf when it starts or is reconfigured: the next round
  * sees that and steers again. */
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "models/placing/steer.h"
-#include "packer/base/json.h"
 #include "packer/base/log.h"
 #include "steer/controller.h"
+#include "steer/hours.h"
 #include "steer/news.h"
 #include "steer/options.h"
+#include "steer/outcome.h"
 #include "steer/round.h"
 #include "steer/state.h"
 
 #define STEER_REST_S 30   /* a node's weight is changed that seldom */
 #define STEER_UNTIL_S 300 /* without a round all is to be undone */
-
-struct outcome {
-    size_t nodes, news, changed, rpcs;
-    const char *why; /* nothing was done; "" */
-};
-
-/* ---- what is printed ---- */
-
-static struct json_object *node_json(const struct steer_node *node)
-{
-    struct json_object *object = json_object_new_object();
-
-    json_add_text(object, "node", node->name);
-    json_add_u64(object, "own", node->own);
-    json_add_u64(object, "weight", node->weight);
-    json_add_u64(object, "wanted", node->wanted);
-    json_add_measure(object, "pressure", node->pressure);
-    return object;
-}
-
-static void print_json(const struct steer_nodes *nodes, const struct outcome *outcome)
-{
-    struct json_object *object = json_object_new_object(), *array = json_object_new_array();
-
-    json_add_u64(object, "news", outcome->news);
-    json_add_u64(object, "changed", outcome->changed);
-    json_add_u64(object, "rpcs", outcome->rpcs);
-    json_add_text(object, "why", outcome->why);
-    for (size_t i = 0; i < nodes->n; i++)
-        if (nodes->node[i].chosen)
-            json_append(array, node_json(&nodes->node[i]));
-    json_add(object, "nodes", array);
-    puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
-    json_object_put(object);
-}
-
-static void print_text(const struct steer_nodes *nodes, const struct outcome *outcome)
-{
-    for (size_t i = 0; i < nodes->n; i++) {
-        const struct steer_node *node = &nodes->node[i];
-
-        if (node->chosen && node->weight != node->wanted)
-            printf("%s: weight %u, would be %u\n", node->name, node->weight, node->wanted);
-    }
-    printf("%zu nodes, %zu with news, %zu changed by %zu RPCs%s%s\n", outcome->nodes, outcome->news,
-           outcome->changed, outcome->rpcs, *outcome->why ? ": " : "", outcome->why);
-}
-
-static void print_outcome(const struct steer_options *options, const struct steer_nodes *nodes,
-                          const struct outcome *outcome)
-{
-    if (options->json)
-        print_json(nodes, outcome);
-    else if (options->task != STEER_RUN)
-        print_text(nodes, outcome);
-    else if (outcome->changed > 0)
-        log_info("%zu of %zu nodes have another weight, by %zu RPCs; %zu have news",
-                 outcome->changed, outcome->nodes, outcome->rpcs, outcome->news);
-}
 
 static void complain(const struct steer_options *options, const char *why)
 {
@@ -94,15 +35,6 @@ static void complain(const struct steer_options *options, const char *why)
 }
 
 /* ---- a round ---- */
-
-static size_t count_chosen(const struct steer_nodes *nodes)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < nodes->n; i++)
-        n += nodes->node[i].chosen;
-    return n;
-}
 
 static bool is_any_steered(const struct steer_nodes *nodes)
 {
@@ -134,6 +66,38 @@ static int tell(const struct steer_options *options, struct steer_nodes *nodes, 
     return is_any_steered(nodes) ? 0 : state_remove(options->state, err);
 }
 
+/* Has all nodes want their admin's weights in an hour that the lot leaves to Slurm. An hour without
+ * any news is of no trial. That the trial cannot be written down is said once. */
+static void draw(const struct steer_options *options, struct steer_nodes *nodes, int64_t now,
+                 struct outcome *outcome)
+{
+    static bool told;
+    struct berth_error err;
+
+    if (hours_draw(options->ledger, options->defaults, (unsigned)options->control, now,
+                   &outcome->hour, &err) < 0 &&
+        !told) {
+        told = true;
+        complain(options, err.text);
+    }
+    if (!outcome->hour.steered)
+        round_undo(nodes);
+}
+
+/* Does what is wanted, and notes until when the hour is known to be as its lot says. */
+static int act_and_note(const struct steer_options *options, struct steer_nodes *nodes, int64_t now,
+                        struct outcome *outcome, struct berth_error *err)
+{
+    struct berth_error lost; /* a report that lacks a few minutes is no failure */
+
+    if (tell(options, nodes, now, outcome, err) < 0)
+        return -1;
+    if (outcome->hour.kept)
+        hours_note(options->ledger, options->defaults, now, now + (int64_t)options->interval_s,
+                   &lost);
+    return 0;
+}
+
 static int steer(const struct steer_options *options, struct steer_nodes *nodes,
                  struct outcome *outcome, struct berth_error *err)
 {
@@ -147,7 +111,11 @@ static int steer(const struct steer_options *options, struct steer_nodes *nodes,
         complain(options, silent.text); /* nobody has news: all is undone */
     outcome->news = round_want(nodes, now);
     outcome->why = options->dryrun ? "dryrun" : refuses(&state, now);
-    return *outcome->why ? 0 : tell(options, nodes, now, outcome, err);
+    if (*outcome->why)
+        return 0;
+    if (outcome->news > 0)
+        draw(options, nodes, now, outcome);
+    return act_and_note(options, nodes, now, outcome, err);
 }
 
 static int undo(const struct steer_options *options, struct steer_nodes *nodes,
@@ -173,7 +141,7 @@ static int act(const struct steer_options *options,
                int (*what)(const struct steer_options *options, struct steer_nodes *nodes,
                            struct outcome *outcome, struct berth_error *err))
 {
-    struct outcome outcome = {.why = ""};
+    struct outcome outcome = {.why = "", .hour = {.steered = true}};
     struct steer_nodes nodes;
     struct berth_error err;
     int rc = controller_load(&nodes, options->nodes, &err);
@@ -182,9 +150,11 @@ static int act(const struct steer_options *options,
         rc = what(options, &nodes, &outcome, &err);
     if (rc < 0)
         complain(options, err.text);
-    outcome.nodes = count_chosen(&nodes);
     if (rc == 0)
-        print_outcome(options, &nodes, &outcome);
+        outcome_print(options, &nodes, &outcome);
+    if (rc == 0 && options->metrics && what == steer &&
+        outcome_write(options->metrics, &nodes, &outcome, &err) < 0)
+        complain(options, err.text);
     steer_nodes_free(&nodes);
     return rc;
 }
@@ -204,6 +174,8 @@ static int go_on(const struct steer_options *options)
     do
         act(options, steer);
     while (sigtimedwait(&end, NULL, &pause) < 0);
+    if (options->metrics)
+        unlink(options->metrics);
     return act(options, undo);
 }
 

@@ -9,6 +9,7 @@
 /* Seconds: no more, or what is undone for want of a round is undone too soon. */
 #define INTERVAL_LEAST_S 30
 #define INTERVAL_MOST_S 120
+#define CONTROL_MOST 50
 
 static const struct ctl_option rows[] = {
     {"ledger", 0, "URL", "where berthd writes, as ledger in berth.conf",
@@ -21,6 +22,8 @@ static const struct ctl_option rows[] = {
      CTL_TEXT(struct steer_options, state)},
     {"interval", 0, "S", "seconds between two rounds, 30 to 120 (30)",
      CTL_WHOLE(struct steer_options, interval_s, "seconds", INTERVAL_LEAST_S, INTERVAL_MOST_S)},
+    {"control", 0, "PERCENT", "of the hours, in which by lot nothing is steered, to compare (10)",
+     CTL_WHOLE(struct steer_options, control, "percent", 0, CONTROL_MOST)},
     {"once", 0, NULL, "one round; what it changed is left to the next, or to --undo",
      CTL_ONE(struct steer_options, task, STEER_ONCE)},
     {"dryrun", 0, NULL, "one round that tells Slurm nothing",
@@ -29,6 +32,8 @@ static const struct ctl_option rows[] = {
      CTL_ONE(struct steer_options, task, STEER_UNDO)},
     {"overdue", 0, NULL, "of --undo: only where rounds have ceased",
      CTL_FLAG(struct steer_options, overdue)},
+    {"metrics-textfile", 0, "FILE", "figures of the last round, for Prometheus' node_exporter",
+     CTL_TEXT(struct steer_options, metrics)},
     {"json", 0, NULL, "what a round, or --undo, did as one JSON object",
      CTL_FLAG(struct steer_options, json)},
 };
@@ -61,8 +66,10 @@ int options_take(struct steer_options *options, int argc, char **argv)
 {
     int status;
 
-    *options = (struct steer_options){
-        .defaults = "", .state = LOCALSTATEDIR "/lib/berth-steer/state.json", .interval_s = 30};
+    *options = (struct steer_options){.defaults = "",
+                                      .state = LOCALSTATEDIR "/lib/berth-steer/state.json",
+                                      .interval_s = 30,
+                                      .control = 10};
     ctl_program("berth-steer");
     status = ctl_options_read(&options_table, argc, argv, options);
     return status < 0 ? check(options) : status;

@@ -13,7 +13,9 @@ struct steer_options {
     const char *ledger, *defaults; /* as berth.conf's ledger and ledger_defaults */
     const char *nodes;             /* NULL: all */
     const char *state;             /* the file of state */
+    const char *metrics;           /* file for node_exporter; NULL: none */
     uint64_t interval_s;
+    uint64_t control; /* percent of the hours in which nothing is steered, by lot */
     bool dryrun, json, overdue;
 };
 

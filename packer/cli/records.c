@@ -181,3 +181,10 @@ int records_read(struct records *records, const struct ledger_filter *filter,
         return 0;
     return say_silent(records, lock, err);
 }
+
+void records_hours(const struct records *records, struct ledger_hours *hours)
+{
+    struct berth_error err; /* whoever cannot read the ledger hears it of its records */
+
+    ledger_hours_read(records_url(records), defaults_of(records), 0, hours, &err);
+}

@@ -27,4 +27,8 @@ int records_read(struct records *records, const struct ledger_filter *filter,
                  int (*fn)(const struct ledger_record *record, void *arg), void *arg,
                  struct berth_error *err);
 
+/* Reads the hours in which berth-steer ran, where this user may read the ledger itself; else there
+ * are none. Free hours->hour. */
+void records_hours(const struct records *records, struct ledger_hours *hours);
+
 #endif

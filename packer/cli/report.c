@@ -26,9 +26,10 @@
 
 struct reading {
     const struct report_args *args;
-    struct report *report;    /* of the job that is read now; own ones: of all */
-    struct benefit *benefit;  /* NULL: it is not told */
-    struct report_html *page; /* NULL: there is none */
+    struct report *report;     /* of the job that is read now; own ones: of all */
+    struct benefit *benefit;   /* NULL: it is not told */
+    struct ledger_hours hours; /* of berth-steer, for that */
+    struct report_html *page;  /* NULL: there is none */
     struct report_writing *writing;
     const struct records *records;
     size_t seen, taken;
@@ -304,6 +305,15 @@ static void say_hints(const struct reading *reading)
                 reading->late == 1 ? "its" : "their");
 }
 
+static int open_benefit(struct reading *reading)
+{
+    reading->benefit = benefit_new();
+    if (!reading->benefit)
+        return -1;
+    records_hours(reading->records, &reading->hours);
+    return benefit_hours_are(reading->benefit, &reading->hours);
+}
+
 /* Makes what gathers the records that are read. */
 static int reading_open(struct reading *reading, const struct report_page *about,
                         const struct report_how *how)
@@ -314,14 +324,11 @@ static int reading_open(struct reading *reading, const struct report_page *about
     reading->report = report_new();
     if (reading->report)
         report_set(reading->report, how);
-    if (args->benefit || args->html)
-        reading->benefit = benefit_new();
     if (args->html)
         reading->page = report_html_new(about);
-    return reading->report && (reading->benefit || !(args->benefit || args->html)) &&
-                   (reading->page || !args->html)
-               ? 0
-               : -1;
+    if (!reading->report || (args->html && !reading->page))
+        return -1;
+    return args->benefit || args->html ? open_benefit(reading) : 0;
 }
 
 static int read_and_write(struct reading *reading, struct records *records)
@@ -382,6 +389,7 @@ static int write_report(const struct report_args *args, const struct conf *conf,
                                                       : read_and_write(&reading, &records);
     report_html_free(reading.page);
     benefit_free(reading.benefit);
+    free(reading.hours.hour);
     report_free(reading.report);
     report_totals_free(writing.totals);
     return status;

@@ -165,6 +165,23 @@ int ledger_view_read(struct ledger_view *view, const struct ledger_filter *filte
                      int (*fn)(const struct ledger_record *record, void *arg), void *arg,
                      struct berth_error *err);
 
+/* An hour in which berth-steer ran, or the part of one: whether it steered then, or the lot had
+ * left the choice of nodes to Slurm alone. */
+struct ledger_hour {
+    int64_t begins, ends; /* Unix seconds; a job that starts before `ends` is of it */
+    bool steered;
+};
+
+struct ledger_hours {
+    size_t n, room;
+    struct ledger_hour *hour; /* [n] by their times */
+};
+
+/* Reads those that are not over before `since`; a ledger that no berth-steer has written to has
+ * none. Returns 0: free hours->hour; or -1 and err. */
+int ledger_hours_read(const char *url, const char *defaults_file, int64_t since,
+                      struct ledger_hours *hours, struct berth_error *err);
+
 /* Opens, reads and closes. Returns 0, or -1 and err. */
 int ledger_read(const char *url, const char *defaults_file, const struct ledger_filter *filter,
                 int (*fn)(const struct ledger_record *record, void *arg), void *arg,

@@ -2,6 +2,7 @@
 libpacker_la_SOURCES += \
 	packer/ledger/columns.c packer/ledger/columns.h \
 	packer/ledger/deliver.c packer/ledger/deliver.h \
+	packer/ledger/hours.c \
 	packer/ledger/ledger.c packer/ledger/ledger.h \
 	packer/ledger/line.c packer/ledger/line.h \
 	packer/ledger/outbox.c packer/ledger/outbox.h \

@@ -173,7 +173,10 @@ int ledger_store_identify(struct ledger_store *store, const struct ledger_identi
 static const sql_migration steer_migration[] = {
     {"CREATE TABLE IF NOT EXISTS steer_node (node VARCHAR(64) NOT NULL PRIMARY KEY,"
      " \"at\" BIGINT NOT NULL, pressure DOUBLE)%s"},
+    {"CREATE TABLE IF NOT EXISTS steer_hour (hour BIGINT NOT NULL PRIMARY KEY,"
+     " begins BIGINT NOT NULL, ends BIGINT NOT NULL, steered INTEGER NOT NULL)%s"},
 };
+#define STEER_VERSION (sizeof(steer_migration) / sizeof(steer_migration[0]))
 
 int ledger_store_pressure(struct ledger_store *store, const struct ledger_pressure *pressure,
                           struct berth_error *err)
@@ -181,7 +184,7 @@ int ledger_store_pressure(struct ledger_store *store, const struct ledger_pressu
     struct sql_statement *replace;
     int rc;
 
-    if (sql_migrate(store->sql, "steer", steer_migration, 1, err) < 0 ||
+    if (sql_migrate(store->sql, "steer", steer_migration, STEER_VERSION, err) < 0 ||
         sql_prepare(store->sql, "REPLACE INTO steer_node (node, \"at\", pressure) VALUES (?, ?, ?)",
                     &replace, err) < 0)
         return -1;

@@ -10,6 +10,7 @@
 #include "packer/report/benefit_programs.h"
 #include "packer/report/benefit_verdict.h"
 #include "packer/report/intern.h"
+#include "packer/report/steered.h"
 #include "enum_table.h"
 
 const char *const TABLE(benefit_why_text, BENEFIT_WHYS) = {
@@ -33,6 +34,7 @@ struct benefit {
     struct sums sums[BENEFIT_KINDS];
     struct benefit_sum bias, error, size_loss;
     struct benefit_programs programs;
+    struct steered *steered;             /* NULL: nothing of it is told */
     struct report_intern *words, *nodes; /* nodes: their names alone, to be counted */
 };
 
@@ -61,9 +63,18 @@ void benefit_free(struct benefit *benefit)
     if (!benefit)
         return;
     benefit_programs_clear(&benefit->programs);
+    steered_free(benefit->steered);
     report_intern_free(benefit->words);
     report_intern_free(benefit->nodes);
     free(benefit);
+}
+
+int benefit_hours_are(struct benefit *benefit, const struct ledger_hours *hours)
+{
+    if (hours->n == 0)
+        return 0;
+    benefit->steered = steered_new(hours);
+    return benefit->steered ? 0 : -1;
 }
 
 /* ---- one record ---- */
@@ -216,6 +227,18 @@ static bool is_shell(const struct ledger_record *record)
            !(benefit_is_program(record->program) && has_worked(record));
 }
 
+/* Whoever was steered has been placed or left inside the node as if not. 0, or -1 with errno. */
+static int add_steered(struct benefit *benefit, const struct benefit_alike *alike,
+                       const struct ledger_record *record, double weight)
+{
+    double value[BENEFIT_SCALES];
+
+    if (!benefit->steered || (!alike->is_program && !*alike->tag))
+        return 0;
+    benefit_values(record, value);
+    return steered_add(benefit->steered, alike, value, weight);
+}
+
 int benefit_add(struct benefit *benefit, const struct ledger_record *record)
 {
     struct benefit_result *result = &benefit->result;
@@ -224,6 +247,8 @@ int benefit_add(struct benefit *benefit, const struct ledger_record *record)
     enum benefit_kind kind;
 
     result->records++;
+    if (benefit->steered)
+        steered_note(benefit->steered, record);
     if (is_shell(record)) {
         result->shells++;
         return 0;
@@ -236,7 +261,8 @@ int benefit_add(struct benefit *benefit, const struct ledger_record *record)
     if (record->size_freed_core_s > 0)
         benefit_sum_add(&benefit->size_loss, record->size_loss_measured, weight);
     alike = benefit_programs_add(&benefit->programs, benefit->words, record, weight);
-    if (!alike || !report_intern_keep(benefit->nodes, record->node))
+    if (!alike || !report_intern_keep(benefit->nodes, record->node) ||
+        add_steered(benefit, alike, record, weight) < 0)
         return -1;
     if (kind_of(record, &kind))
         return add_step(benefit, alike, record, kind, weight);
@@ -259,5 +285,7 @@ const struct benefit_result *benefit_conclude(struct benefit *benefit)
     result->size_loss = benefit_sum_mean(&benefit->size_loss);
     benefit_programs_conclude(&benefit->programs, result);
     benefit_judge(result);
+    if (benefit->steered)
+        steered_conclude(benefit->steered, &result->steering);
     return result;
 }

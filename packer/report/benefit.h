@@ -107,6 +107,14 @@ struct benefit_verdict {
                       knows */
 };
 
+/* What berth-steer has brought, by the hours that it left to Slurm by lot (steered.h): a row has
+ * what was left, and what was steered. */
+struct benefit_steering {
+    bool known;      /* the ledger has hours of a trial */
+    size_t hours[2]; /* in which jobs began that were measured: left to Slurm, and steered */
+    struct benefit_verdict verdict; /* slurm_n and berth_n are jobs of these; `needed` are hours */
+};
+
 /* Why nothing is known of a step. */
 enum benefit_why {
     BENEFIT_NOT_OPTED,
@@ -182,6 +190,7 @@ struct benefit_result {
     struct benefit_amount idle_core_time; /* core-seconds that these steps saved, as predicted */
     struct benefit_amount why[BENEFIT_WHYS]; /* sum: core-seconds */
     struct benefit_verdict verdict;
+    struct benefit_steering steering;
     /* What was measured: programs that gained or lost, the greatest first, of how many. */
     size_t gained, lost, all_gained, all_lost;
     struct benefit_compared gain[BENEFIT_LIST], loss[BENEFIT_LIST];
@@ -197,6 +206,10 @@ struct benefit;
 /* Makes one that has read nothing; NULL: no memory. */
 struct benefit *benefit_new(void);
 void benefit_free(struct benefit *benefit); /* NULL is fine */
+
+/* Has what berth-steer brings told, by these hours, which are borrowed; none: nothing of it is
+ * told. Before the first record. 0, or -1 with errno. */
+int benefit_hours_are(struct benefit *benefit, const struct ledger_hours *hours);
 
 /* Reads a record. 0, or -1 with errno. */
 int benefit_add(struct benefit *benefit, const struct ledger_record *record);
@@ -240,6 +253,10 @@ void benefit_add_part(struct json_object *object, const char *key, const struct 
  */
 #define BENEFIT_SENTENCE_MAX 512
 void benefit_sentence(const struct benefit_result *result, char text[BENEFIT_SENTENCE_MAX]);
+
+/* Writes in the same way what berth-steer has brought. */
+void benefit_steering_sentence(const struct benefit_steering *steering,
+                               char text[BENEFIT_SENTENCE_MAX]);
 
 /* Write core-seconds in hours, with a sign where it is a gain or a loss; and joules with a sign. */
 void benefit_hours(double core_s, bool sign, char text[REPORT_NUMBER_MAX]);

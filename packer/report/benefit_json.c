@@ -91,6 +91,30 @@ struct json_object *benefit_verdict_json(const struct benefit_result *result)
     return object;
 }
 
+/* NULL: no berth-steer has written hours. */
+static struct json_object *steering_object(const struct benefit_steering *steering)
+{
+    const struct benefit_verdict *verdict = &steering->verdict;
+    struct json_object *object = steering->known ? json_object_new_object() : NULL;
+    char sentence[BENEFIT_SENTENCE_MAX];
+
+    if (!object)
+        return NULL;
+    benefit_steering_sentence(steering, sentence);
+    json_add_text(object, "word", benefit_word_text[verdict->word]);
+    json_add_text(object, "sentence", sentence);
+    json_add_number(object, "gain", verdict->gain);
+    json_add_number(object, "low", verdict->low);
+    json_add_number(object, "high", verdict->high);
+    json_add_u64(object, "programs", verdict->programs);
+    json_add_u64(object, "jobs_control", verdict->slurm_n);
+    json_add_u64(object, "jobs_steered", verdict->berth_n);
+    json_add_u64(object, "hours_control", steering->hours[0]);
+    json_add_u64(object, "hours_steered", steering->hours[1]);
+    json_add_number(object, "hours_needed", verdict->needed ? (double)verdict->needed : NAN);
+    return object;
+}
+
 static struct json_object *compared_object(const struct benefit_compared *of)
 {
     struct json_object *object = json_object_new_object();
@@ -204,6 +228,7 @@ struct json_object *benefit_json(const struct benefit_result *result,
     if (!object)
         return NULL;
     json_add(object, "verdict", benefit_verdict_json(result));
+    json_add(object, "steering", steering_object(&result->steering));
     json_add(object, "since", json_object_new_int64(about->since));
     json_add(object, "until", json_object_new_int64(about->until));
     json_add_u64(object, "steps", result->steps);

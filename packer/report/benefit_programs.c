@@ -130,15 +130,23 @@ static int make_room(struct benefit_arm *arm)
     return 0;
 }
 
-/* 0, or -1 with errno. */
-static int add_measured(struct benefit_arm *arm, const struct ledger_record *record, double core_s)
+void benefit_values(const struct ledger_record *record, double value[BENEFIT_SCALES])
 {
-    const double TABLE(value, BENEFIT_SCALES) = {
+    const double TABLE(of, BENEFIT_SCALES) = {
         ROW(BENEFIT_BY_SPEED) = record->core_speed > 0 ? -log(record->core_speed) : NAN,
         ROW(BENEFIT_BY_SLOWDOWN) = record->slowdown_observed > -1 ? record->slowdown_observed : NAN,
     };
-    TABLE_COMPLETE(value);
+    TABLE_COMPLETE(of);
 
+    memcpy(value, of, sizeof(of));
+}
+
+/* 0, or -1 with errno. */
+static int add_measured(struct benefit_arm *arm, const struct ledger_record *record, double core_s)
+{
+    double value[BENEFIT_SCALES];
+
+    benefit_values(record, value);
     if (record->id.job != arm->job)
         end_job(arm);
     arm->job = record->id.job;

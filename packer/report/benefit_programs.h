@@ -62,6 +62,10 @@ bool benefit_is_program(const char *name);
 
 void benefit_programs_clear(struct benefit_programs *programs);
 
+/* Fills in what a record has measured by each scale: the log of the CPU time that an instruction
+ * took, and the slowdown; NAN: that is not known. */
+void benefit_values(const struct ledger_record *record, double value[BENEFIT_SCALES]);
+
 /* Takes in a record of so many core-seconds; texts are kept by `words`. Returns what its step is
  * compared with; NULL with errno. */
 struct benefit_alike *benefit_programs_add(struct benefit_programs *programs,

@@ -89,6 +89,10 @@ static void put_head(FILE *out, const struct benefit_result *result,
 
     benefit_sentence(result, sentence);
     put_wrapped(out, sentence);
+    if (result->steering.known) {
+        benefit_steering_sentence(&result->steering, sentence);
+        put_wrapped(out, sentence);
+    }
     benefit_hours(result->core_s, false, hours);
     fputs("\nSteps that ran", out);
     if (about->since > 0) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "packer/base/text.h"
+#include "packer/report/benefit_mean.h"
 #include "enum_table.h"
 
 #define NORMAL 1.96 /* standard errors to either side of 95 % */
@@ -21,9 +22,10 @@ TABLE_COMPLETE(benefit_word_text);
 
 /* ---- the word ---- */
 
-static enum benefit_word word_of(const struct benefit_verdict *verdict)
+/* lots: how many of the trial's lots have left something to Slurm. */
+static enum benefit_word word_of(const struct benefit_verdict *verdict, size_t lots)
 {
-    if (!(verdict->high >= verdict->low) || (verdict->trial && verdict->slurm_n < BENEFIT_LOT))
+    if (!(verdict->high >= verdict->low) || (verdict->trial && lots < BENEFIT_LOT))
         return BENEFIT_UNTOLD;
     if (verdict->low > -BENEFIT_WORTH && verdict->high < BENEFIT_WORTH)
         return BENEFIT_NO_GAIN;
@@ -87,9 +89,34 @@ void benefit_judge(struct benefit_result *result)
                                         .slurm_n = pairs->slurm.n,
                                         .berth_n = pairs->berth.n,
                                         .trial = pairs->control > 0};
-    verdict->word = word_of(verdict);
+    verdict->word = word_of(verdict, verdict->slurm_n);
     if (verdict->word == BENEFIT_UNTOLD)
         look_ahead(pairs, verdict);
+}
+
+/* ---- of berth-steer ---- */
+
+static size_t fewer(const size_t hours[2])
+{
+    return hours[0] < hours[1] ? hours[0] : hours[1];
+}
+
+void benefit_judge_steering(struct benefit_steering *steering, double log, double error)
+{
+    struct benefit_verdict *verdict = &steering->verdict;
+    double half = fewer(steering->hours) > 1
+                      ? error * benefit_student((double)fewer(steering->hours) - 1)
+                      : NAN;
+
+    verdict->trial = true;
+    verdict->gain = -expm1(log);
+    verdict->low = -expm1(log + half);
+    verdict->high = -expm1(log - half);
+    verdict->word = word_of(verdict, steering->hours[0]);
+    if (verdict->word != BENEFIT_UNTOLD || !(half > 0))
+        return;
+    verdict->needed = bounded(fmax((double)steering->hours[0] * times_of(verdict, error),
+                                   fmax(BENEFIT_LOT, (double)steering->hours[0] + 1)));
 }
 
 /* ---- the sentence ---- */
@@ -219,4 +246,43 @@ void benefit_sentence(const struct benefit_result *result, char text[BENEFIT_SEN
         put_way(text, verdict);
     }
     text_append(text, BENEFIT_SENTENCE_MAX, ".");
+}
+
+static void put_hours(char *text, const struct benefit_steering *steering)
+{
+    const struct benefit_verdict *verdict = &steering->verdict;
+
+    text_append(text, BENEFIT_SENTENCE_MAX,
+                " in hours that berth-steer steered than in those that the lot left to Slurm "
+                "alone; %zu and %zu hour%s, %zu and %zu job%s of %zu program%s.",
+                steering->hours[1], steering->hours[0], plural(steering->hours[0]),
+                verdict->berth_n, verdict->slurm_n, plural(verdict->slurm_n), verdict->programs,
+                plural(verdict->programs));
+}
+
+void benefit_steering_sentence(const struct benefit_steering *steering,
+                               char text[BENEFIT_SENTENCE_MAX])
+{
+    static const char *const TABLE(begin, BENEFIT_WORDS) = {
+        ROW(BENEFIT_HELPS) = "Steering helps: jobs took ",
+        ROW(BENEFIT_HURTS) = "Steering HURTS: jobs took ",
+        ROW(BENEFIT_NO_GAIN) = "No gain by steering: jobs took ",
+        ROW(BENEFIT_UNTOLD) = "Of steering it cannot be told yet",
+    };
+    TABLE_COMPLETE(begin);
+    const struct benefit_verdict *verdict = &steering->verdict;
+
+    strcpy(text, begin[verdict->word]);
+    if (verdict->word == BENEFIT_UNTOLD && !(verdict->high >= verdict->low)) {
+        text_append(text, BENEFIT_SENTENCE_MAX,
+                    ": no program began in two hours that berth-steer steered and in two that the "
+                    "lot left to Slurm alone.");
+        return;
+    }
+    if (verdict->word == BENEFIT_UNTOLD)
+        text_append(text, BENEFIT_SENTENCE_MAX,
+                    ", about %zu hours have to be left to Slurm alone; until now jobs took ",
+                    verdict->needed);
+    put_gain(text, verdict);
+    put_hours(text, steering);
 }

@@ -22,6 +22,7 @@ libpacker_la_SOURCES += \
 	packer/report/node_list.c packer/report/node_list.h \
 	packer/report/report.c packer/report/report.h \
 	packer/report/sacct_time.c packer/report/sacct_time.h \
+	packer/report/steered.c packer/report/steered.h \
 	packer/report/table.c packer/report/table.h \
 	packer/report/terms.c packer/report/terms.h \
 	packer/report/totals.c packer/report/totals.h \

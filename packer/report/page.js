@@ -105,13 +105,13 @@ function colourOf(value) {
 /* ---- the head ---- */
 
 function head() {
-  const cluster = told('cluster'), verdict = data.benefit && data.benefit.verdict;
+  const cluster = told('cluster'), verdicts = data.benefit ? [data.benefit.verdict, data.benefit.steering].filter(Boolean) : [];
   const classes = {helps: 'helps', hurts: 'hurts', 'no gain here': 'even'};
   if (cluster) document.title += ', ' + cluster;
   main.append(el('header', {}, el('h1', {}, 'What steps cost'),
     soft((cluster ? `Cluster ${cluster}: steps that ran ` : 'Steps that ran ') + (data.since ? `from ${data.since} ` : '') +
          `until ${data.until} and have ended.`),
-    ...verdict ? [el('p', {class: 'verdict ' + (classes[verdict.word] ?? 'open')}, verdict.sentence)] : []));
+    ...verdicts.map(verdict => el('p', {class: 'verdict ' + (classes[verdict.word] ?? 'open')}, verdict.sentence))));
 }
 
 function cards() {

@@ -8,7 +8,7 @@ STEER_STATE=$CLUSTER/run/steer.json
 
 steer() {
     timeout 60 "$BUILD/berth-steer" --ledger="mariadb://127.0.0.1:$MARIADB_PORT/$LEDGER_DB" --ledger-defaults="$CLUSTER/etc/ledger.cnf" \
-        --state="$STEER_STATE" "$@"
+        --state="$STEER_STATE" --control=0 "$@"
 }
 
 # The weights of both nodes, in Slurm's order.
@@ -141,7 +141,7 @@ t30_what_it_changed_is_undone() {
     steered 0.9 0.1
     rested
     daemon_start steer "$BUILD/berth-steer" --ledger="mariadb://127.0.0.1:$MARIADB_PORT/$LEDGER_DB" \
-        --ledger-defaults="$CLUSTER/etc/ledger.cnf" --state="$STEER_STATE"
+        --ledger-defaults="$CLUSTER/etc/ledger.cnf" --state="$STEER_STATE" --control=0
     wait_for 20 grep -q '"at":[0-9][0-9]' "$STEER_STATE"
     has "$(steer --undo 2>&1 || true)" "another berth-steer runs"
     daemon_stop steer
@@ -149,7 +149,7 @@ t30_what_it_changed_is_undone() {
     [ ! -e "$STEER_STATE" ] || fail "a file of state is left"
     a_round >/dev/null
     daemon_start steer "$BUILD/berth-steer" --ledger="mariadb://127.0.0.1:$MARIADB_PORT/$LEDGER_DB" \
-        --ledger-defaults="$CLUSTER/etc/ledger.cnf" --state="$STEER_STATE"
+        --ledger-defaults="$CLUSTER/etc/ledger.cnf" --state="$STEER_STATE" --control=0
     daemon_stop steer KILL
     same "the weights after SIGKILL" "$(weights)" "8 1"
     same "not due" "$(steer --undo --overdue --json | jq -r .why)" "it is not due yet"
@@ -160,9 +160,10 @@ t30_what_it_changed_is_undone() {
     unsteered
 }
 
-# written_down JOB..: slurmctld, when it is killed, still has these.
+# written_down JOB..: slurmctld, when it is killed, still has these; a change makes it write.
 written_down() {
     local job
+    [ "$CLUSTER/state/job_state" -nt "$CLUSTER/out/two.id" ] || timeout 10 scontrol update JobId="$1" Comment="$EPOCHREALTIME"
     for job; do grep -qs "Id=$job\b" <(timeout 10 scontrol show job "$job") || return 1; done
     [ "$CLUSTER/state/job_state" -nt "$CLUSTER/out/two.id" ]
 }
@@ -208,6 +209,126 @@ t30_an_admins_weights_stay() {
     unsteered
 }
 
+# ---- each part is killed ----
+
+# Its database is killed: a round gives all back, and steers again when it is there.
+t30_a_killed_database_undoes_all_until_it_is_back() {
+    steered 0.9 0.1
+    same "the weights" "$(weights)" "8 1"
+    sleep 2 # what it was told is on its disk
+    daemon_stop mariadbd KILL
+    rested
+    steer --once 2>"$CLUSTER/out/why"
+    has "$(cat "$CLUSTER/out/why")" "berth-steer: the ledger: "
+    same "the weights without it" "$(weights)" "1 1"
+    same "the job's node" "$(job_comes_to)" "$CLUSTER_NODE"
+    mariadb_start
+    same "the next round" "$(a_round)" "[2,1,1]"
+    same "the weights then" "$(weights)" "8 1"
+    unsteered
+}
+
+# A berth-steer that runs on lives through a slurmctld that is killed and comes back.
+t30_a_killed_slurmctld_is_steered_again() {
+    steered 0.9 0.1
+    wait_for 20 written_down "$(job_of one)" "$(job_of two)" || fail "slurmctld does not write its jobs down"
+    rm -f "$STEER_STATE"
+    timeout 10 scontrol update NodeName="$CLUSTER_NODE,$OTHER_NODE" Weight=1
+    steer_on
+    soon "the weights" "8 1" weights
+    daemon_stop slurmctld KILL
+    daemon_start slurmctld slurmctld -D -i
+    soon "the second node's state" MIXED state_of_node "$OTHER_NODE"
+    same "the weights after it came back" "$(weights)" "1 1"
+    daemon_stop steer
+    steer_on
+    soon "nodes that have registered again" 2 nodes_with_news
+    soon "the weights then" "8 1" steered_again
+    daemon_stop steer
+    unsteered
+}
+
+# One round after the other, with what was changed last put back: what a berth-steer that runs on does each 30 s.
+steered_again() {
+    a_round >/dev/null 2>&1 || true # the one that runs has the lock
+    weights
+}
+
+steer_on() {
+    daemon_start steer "$BUILD/berth-steer" --ledger="mariadb://127.0.0.1:$MARIADB_PORT/$LEDGER_DB" \
+        --ledger-defaults="$CLUSTER/etc/ledger.cnf" --state="$STEER_STATE" --control=0
+}
+
+# All at once: the next start knows what was changed, and gives it back.
+t30_all_parts_killed_at_once_leave_nothing() {
+    steered 0.9 0.1
+    steer_on
+    wait_for 20 written_down "$(job_of one)" "$(job_of two)" || fail "slurmctld does not write its jobs down"
+    sleep 2
+    daemon_stop steer KILL
+    daemon_stop slurmctld KILL
+    daemon_stop mariadbd KILL
+    daemon_stop berthd KILL
+    daemon_start slurmctld slurmctld -D -i
+    soon "the first node's state" MIXED state_of_node "$CLUSTER_NODE"
+    soon "the second node's state" MIXED state_of_node "$OTHER_NODE"
+    overdue
+    steer --undo --overdue >/dev/null
+    same "the weights" "$(weights)" "1 1"
+    [ ! -e "$STEER_STATE" ] || fail "a file of state is left"
+    mariadb_start
+    berthd_start
+    soon "nodes with news" 2 nodes_with_news
+    a_round >/dev/null
+    same "the next round" "$(weights)" "8 1"
+    unsteered
+}
+
+# ---- the trial ----
+
+# hour STEERED: the lot of this hour and of the next one.
+hour() {
+    sql "create table if not exists $LEDGER_DB.steer_hour (hour bigint not null primary key, begins bigint not null, ends bigint not null,
+            steered integer not null);
+        replace into $LEDGER_DB.steer_hour select at, unix_timestamp(), unix_timestamp(), $1 from
+            (select unix_timestamp() div 3600 * 3600 at union select unix_timestamp() div 3600 * 3600 + 3600) hours"
+}
+
+noted() {
+    sql "select count(*) from $LEDGER_DB.steer_hour where ends > unix_timestamp() and steered = $1"
+}
+
+t30_the_lot_leaves_hours_to_slurm() {
+    steered 0.9 0.1
+    same "the weights" "$(weights)" "8 1"
+    hour 0
+    rested
+    same "a round that steers nothing" "$(steer --once --json --control=50 | jq -c '[.news, .changed, .control]')" "[2,1,true]"
+    same "the weights in that hour" "$(weights)" "1 1"
+    same "hours that are noted" "$(noted 0)" 1
+    hour 1
+    has "$(steer --once --control=50)" "2 nodes, 2 with news, 1 changed by 1 RPCs"
+    same "the weights in another hour" "$(weights)" "8 1"
+    same "hours that are noted" "$(noted 1)" 1
+    sql "drop table $LEDGER_DB.steer_hour"
+    rested
+    has "$(steer --once --control=50 2>&1)" "table steer_hour: no berthd of this version has written to it yet"
+    same "the weights where it cannot be written down" "$(weights)" "8 1"
+    unsteered
+}
+
+t30_figures_for_prometheus() {
+    local file=$CLUSTER/out/steer.prom
+    steered 0.9 0.1
+    rested
+    steer --once --metrics-textfile="$file" >/dev/null
+    has "$(cat "$file")" 'berth_steer_level_nodes{level="7"} 1'
+    has "$(cat "$file")" "berth_steer_news_nodes 2"
+    has "$(cat "$file")" "berth_steer_pressure_mean_ratio 0.5"
+    if command -v promtool >/dev/null; then promtool check metrics <"$file"; fi
+    unsteered
+}
+
 # ---- what berthd writes ----
 
 pressure_written() {
@@ -228,6 +349,13 @@ t30_berthd_writes_the_pressure_that_is_steered_by() {
     start waves -w "$CLUSTER_NODE" --contention-aware=tag=waves
     soon "its row" 1 pressure_written
     same "nodes with news" "$(steer --dryrun --json | jq .news)" 1
+    daemon_stop berthd KILL
+    same "nodes with news a moment later" "$(steer --dryrun --json | jq .news)" 1
+    sql "update $LEDGER_DB.steer_node set at = at - 700"
+    same "nodes with news of a berthd that is silent" "$(steer --dryrun --json | jq .news)" 0
+    berthd_start
+    soon "its row when it is back" 1 pressure_written
+    same "nodes with news then" "$(steer --dryrun --json | jq .news)" 1
     stop waves
     daemon_stop berthd
 }

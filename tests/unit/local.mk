@@ -284,6 +284,7 @@ unit_programs = \
 	tests/unit/report/test_format \
 	tests/unit/report/test_html \
 	tests/unit/report/test_sacct_time \
+	tests/unit/report/test_steered \
 	tests/unit/report/test_totals \
 	tests/unit/report/test_variation \
 	tests/unit/reuse/test_address_source \
@@ -314,6 +315,7 @@ unit_programs = \
 	tests/unit/size/test_traffic \
 	tests/unit/size/test_together \
 	tests/unit/sql/test_sql \
+	tests/unit/steer/test_hours \
 	tests/unit/steer/test_round \
 	tests/unit/steps/test_journal \
 	tests/unit/steps/test_journal_file \
@@ -419,6 +421,7 @@ EXTRA_DIST += tests/check-layers tests/test-layers tests/check-writers tests/tes
 day_node = tests/bench/day_sim.c tests/bench/day_best.c tests/bench/day_truth.c tests/bench/day_noise.c tests/bench/day_search.c \
 	tests/bench/day_memory.c tests/bench/day_beside.c tests/bench/day_many.c tests/bench/day_log.c tests/bench/day_sizes.c tests/bench/day_slurm.c \
 	tests/bench/day_exchange.c tests/bench/day_swap.c
+tests_unit_steer_test_hours_SOURCES = tests/unit/steer/test_hours.c $(steer_parts)
 tests_unit_steer_test_round_SOURCES = tests/unit/steer/test_round.c $(steer_parts)
 tests_unit_bench_test_cluster_SOURCES = tests/unit/bench/test_cluster.c $(cluster_parts) $(day_node)
 tests_unit_bench_test_day_many_SOURCES = tests/unit/bench/test_day_many.c $(day_node)

@@ -14,6 +14,12 @@ bad() { echo "not ok: $*" >&2; failed=1; }
 
 ./packer/daemon/confdoc metrics | sort >"$dir/names"
 [ -s "$dir/names" ] || bad "no names"
+cp "$dir/names" "$dir/berthd"
+# Those of berth-steer stand in its manual.
+sed -n 's/^.*put_gauge(out, "\([a-z_]*\)".*$/berth_steer_\1/p; s/^.*TYPE \(berth_steer_[a-z_]*\) gauge.*$/\1/p' "$src/steer/outcome.c" | sort -u >"$dir/steer"
+[ "$(wc -l <"$dir/steer")" -ge 9 ] || bad "the series of berth-steer are not found"
+sed -n 's/^\.It Ic \(berth_steer_[a-z_]*\).*$/\1/p' "$src/man/berth-steer.8" | sort | cmp -s - "$dir/steer" || bad "berth-steer.8 has other series than berth-steer"
+sort -o "$dir/names" "$dir/berthd" "$dir/steer"
 
 # names_of FILE: the words that look like ours, but those of files and of rules
 names_of() { grep -o 'berth_[a-z0-9_]*' "$1" | sort -u; }
@@ -25,7 +31,7 @@ for file in "$dashboard" "$src/contrib/prometheus/berth-rules.yml" "$src/man/ber
 done
 
 # What must not fail silently has an alert.
-for alert in BerthDown BerthLaunchesFailOpen BerthHurts BerthReleased; do
+for alert in BerthDown BerthLaunchesFailOpen BerthHurts BerthReleased BerthSteerSilent; do
     grep -q "^ *- alert: $alert$" "$src/contrib/prometheus/berth-rules.yml" || bad "no alert $alert"
 done
 
@@ -36,13 +42,13 @@ unknown=$(comm -23 "$dir/used" "$dir/names")
 [ -z "$unknown" ] || bad "series that are not in the list:" "$unknown"
 while read -r name; do
     grep -q "^\.It Ic $name " man/berth-metrics.7 || bad "berth-metrics.7: no word about $name"
-done <"$dir/names"
+done <"$dir/berthd"
 
 if command -v jq >/dev/null; then
     jq -e '.schemaVersion >= 36 and (.panels | length) > 10 and ([.templating.list[].name] == ["datasource", "node", "domain"])
         and ([.panels[].id] | length == (unique | length))
         and all(.panels[] | select(.type != "row"); .datasource.uid == "${datasource}" and (.targets | length) > 0
-            and all(.targets[]; .expr | contains("$node")))' "$dashboard" >/dev/null || bad "$dashboard: not as it should be"
+            and all(.targets[]; .expr | contains("$node") or contains("berth_steer_")))' "$dashboard" >/dev/null || bad "$dashboard: not as it should be"
     # Side by side, none over another.
     jq -e '[.panels[].gridPos] as $all | all(range($all | length); . as $i | all(range($i); . as $j | $all[$i] as $a | $all[$j] as $b |
         ($a.x + $a.w <= $b.x or $b.x + $b.w <= $a.x or $a.y + $a.h <= $b.y or $b.y + $b.h <= $a.y))
