@@ -13,12 +13,13 @@ fail() {
     failed=1
 }
 
-# check EXPOSURE WHAT: by tenths, of `systemd-analyze security`.
+# check EXPOSURE WHAT [UNIT]: by tenths, of `systemd-analyze security`.
 check() {
-    said=$(systemd-analyze verify --man=no "$work/berthd.service" 2>&1) || fail "$2: verify: $said"
+    unit=$work/${3:-berthd}.service
+    said=$(systemd-analyze verify --man=no "$unit" 2>&1) || fail "$2: verify: $said"
     # shellcheck disable=SC3037 # only shown
     [ -z "$said" ] || fail "$2: verify says: $said"
-    systemd-analyze security --no-pager --offline=true --threshold="$1" "$work/berthd.service" >"$work/security" 2>&1 ||
+    systemd-analyze security --no-pager --offline=true --threshold="$1" "$unit" >"$work/security" 2>&1 ||
         { cat "$work/security" >&2; fail "$2: more exposed than $1 tenths"; }
 }
 
@@ -31,6 +32,14 @@ rm "$work/berthd.service.d/70-prefetch.conf"
 check 35 "the unit with all drop-ins but that of devices"
 cp "$srcdir/etc/berthd.service.d/70-prefetch.conf" "$work/berthd.service.d"
 check 38 "the unit with all drop-ins"
+
+# Both of berth-steer, which are no root's.
+for name in berth-steer berth-steer-undo; do
+    sed "s,^Exec\([A-Za-z]*\)=.*,Exec\1=/bin/true,; s,@[a-z]*dir@,/var," "$srcdir/etc/$name.service.in" >"$work/$name.service"
+    cp "$srcdir/etc/berth-steer-undo.timer" "$work"
+    check 16 "the unit $name" "$name"
+    grep -q "^User=slurm$" "$work/$name.service" || fail "$name: not of Slurm's user"
+done
 
 confined=tests/confined/confined
 if [ -x "$confined" ]; then
