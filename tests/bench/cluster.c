@@ -18,7 +18,20 @@
 #include "tests/bench/cluster_options.h"
 #include "tests/bench/day_bar.h"
 
-enum figure { JOB, USER, CORE, BRINGS, OF_BERTH, WAITS, MOVES, NODES, ENERGY, FIGURES };
+enum figure {
+    JOB,
+    USER,
+    CORE,
+    BRINGS,
+    AVOIDED,
+    OF_BERTH,
+    WAITS,
+    LONGEST,
+    MOVES,
+    NODES,
+    ENERGY,
+    FIGURES
+};
 
 static const struct {
     const char *title, *key;
@@ -28,8 +41,10 @@ static const struct {
     ROW(USER) = {"user %", "slowdown_a_user", 6, 2},
     ROW(CORE) = {"core-h %", "slowdown_a_core_hour", 6, 3},
     ROW(BRINGS) = {"brings %", "brings", 6, 3},
+    ROW(AVOIDED) = {"avoids %", "avoided", 6, 1},
     ROW(OF_BERTH) = {"of berth %", "of_berth", 6, 0},
     ROW(WAITS) = {"waits h", "wait_h", 7, 2},
+    ROW(LONGEST) = {"longest h", "longest_wait_h", 6, 1},
     ROW(MOVES) = {"moves", "moves_a_job", 5, 2},
     ROW(NODES) = {"node-h", "node_hours", 6, 2},
     ROW(ENERGY) = {"kWh", "kwh", 6, 3},
@@ -101,6 +116,7 @@ static void conclude(const struct cluster_options *args, const struct cluster_si
     row->value[USER][seed] = 100 * tally->user_slowdowns / tally->users;
     row->value[CORE][seed] = 100 * tally->more_core_s / tally->alone_core_s;
     row->value[WAITS][seed] = tally->waits_s / tally->jobs / 3600;
+    row->value[LONGEST][seed] = tally->longest_s / 3600;
     row->value[MOVES][seed] = tally->moves / tally->jobs;
     row->value[NODES][seed] = tally->node_s / kilo;
     row->value[ENERGY][seed] =
@@ -133,6 +149,19 @@ static void compare(struct results *results, size_t seed)
             row->value[OF_BERTH][seed] =
                 100 * (berth->value[CORE][seed] - row->value[CORE][seed]) / there;
     }
+}
+
+/* What each brings as part of what the row brings that brings most: with `knows` and `best` among
+ * them, of what can be avoided. */
+static void compare_most(struct results *results, size_t seed)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < results->n; i++)
+        most = fmax(most, results->row[i].value[BRINGS][seed]);
+    for (size_t i = 0; i < results->n; i++)
+        results->row[i].value[AVOIDED][seed] =
+            most > 1e-9 ? 100 * results->row[i].value[BRINGS][seed] / most : NAN;
 }
 
 /* The truth, what is made of it, and the node. */
@@ -199,6 +228,7 @@ static void run_seed(const struct cluster_options *args, struct study *study,
     for (size_t i = 0; i < results->n; i++)
         run_row(args, study, &work, &results->row[i], seed, i == 0 ? sample : NULL);
     compare(results, seed);
+    compare_most(results, seed);
     results->shared[seed] = 100 * work.shared;
     results->user_most[seed] = 100 * work.user_most;
     results->jobs[seed] = (double)work.n;

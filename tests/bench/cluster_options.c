@@ -23,9 +23,12 @@ static const char about[] =
     "user      of the mean user, by his core-hours\n"
     "core-h    of all core-hours that were asked, those of whole nodes among them\n"
     "brings    core-hours less than the first way to choose with nothing inside, % of those asked\n"
+    "avoids    the same, as part of what the row brings that brings most: with knows, nothing, berth\n"
+    "          and best among them that is about all that can be avoided inside and between nodes\n"
     "of berth  what choosing so brings, where berth is inside, as part of what berth brings there\n"
     "          with the first way, %\n"
     "waits     hours in the queue of the mean job\n"
+    "longest   hours in the queue of the job that waited longest\n"
     "moves     of the mean job\n"
     "node-h    hours of nodes in use for 1000 core-hours of work done\n"
     "kWh       for 1000 core-hours of work; nodes that nobody uses are off\n\n";

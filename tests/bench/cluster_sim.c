@@ -171,6 +171,7 @@ static void count_job(struct cluster_sim *sim, const struct cluster_job *job, do
     sim->tally.jobs++;
     sim->tally.slowdowns += took_s / job->run_s - 1;
     sim->tally.waits_s += job->starts_s - job->arrives_s;
+    sim->tally.longest_s = fmax(sim->tally.longest_s, job->starts_s - job->arrives_s);
     sim->tally.moves += (double)job->moves;
     sim->tally.alone_core_s += job->run_s * cores;
     sim->tally.more_core_s += (took_s - job->run_s) * cores;

@@ -47,6 +47,7 @@ extern const size_t cluster_choices;
 /* What came of the jobs that count, and of the cluster in the time in which these arrived. */
 struct cluster_tally {
     double jobs, slowdowns, waits_s, moves;        /* sums over jobs */
+    double longest_s;                              /* that one of them waited */
     double alone_core_s, more_core_s, done_core_s; /* asked, more than that, done (of all jobs) */
     double asked_core_s;                           /* of all that ended */
     double users, user_slowdowns;       /* a user: his core-seconds more by those alone */
