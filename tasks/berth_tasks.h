@@ -84,6 +84,7 @@ struct berth_tasks_counts {
     uint64_t steals;      /* tasks taken from the queue of another worker */
     uint64_t remote;      /* of these, from another domain */
     uint64_t misses;      /* attempts that found the queue empty, or lost the race for its task */
+    uint64_t dealt;       /* tasks without an object that their creator's domain gave to another */
     uint64_t placed;      /* tasks that were created for a domain because of their objects */
     uint64_t placed_away; /* of these, tasks that then ran in another domain */
     uint64_t asked;       /* times the kernel was asked where pages are */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tasks/deal.h"
 #include "tasks/memory.h"
 #include "tasks/objects.h"
 #include "tasks/queues.h"
@@ -33,23 +34,6 @@ static void enter(struct berth_tasks *pool, const struct worker *me, struct task
         atomic_fetch_add_explicit(&pool->pending, 1, memory_order_relaxed);
 }
 
-/* Returns the domain that the next task without an object is dealt to: another one in its turn that
- * has room, else the creator's own (Vikranth 2018, 3.3 and Algorithm 4, line 3). In a tree of tasks
- * most find no room: only every fourth is looked at. */
-static unsigned deal(struct worker *me)
-{
-    struct berth_tasks *pool = me->pool;
-    unsigned mine = (unsigned)load_u32(&me->domain), domains = (unsigned)load_u32(&pool->domains);
-    int64_t own = deque_size(&me->deque);
-    unsigned next;
-
-    if (domains == 1 || (me->created++ % 4 && own <= TASK_QUEUE_DEEP) || !pool->stealing.domains)
-        return mine;
-    next = me->turn + 1 < domains ? me->turn + 1 : 0;
-    me->turn = next;
-    return next != mine && queues_have_room(pool, next, domain_of(me), own) ? next : mine;
-}
-
 /* Says whether the task waits in a queue now: it does not where there are many already, or no
  * memory for one more. */
 static bool put_inside(struct worker *me, struct task *task, const struct create *create)
@@ -60,11 +44,13 @@ static bool put_inside(struct worker *me, struct task *task, const struct create
     if (domain >= 0)
         count(&me->counts.placed);
     else
-        domain = (int)deal(me);
+        domain = (int)deal_new(me);
     if (domain == load_u32(&me->domain))
         return deque_size(&me->deque) < TASK_QUEUE_MOST && queue_push(me, task);
     if (queues_are_full(me->pool, (unsigned)domain))
         return false;
+    if (task->record.placed < 0)
+        count(&me->counts.dealt);
     queues_put(me->pool, (unsigned)domain, task, task, 1);
     return true;
 }

@@ -11,6 +11,7 @@ tasks_sources = \
 	tasks/berth_mutex.h \
 	tasks/berth_tasks.h \
 	tasks/create.c tasks/create.h \
+	tasks/deal.c tasks/deal.h \
 	tasks/deque.c tasks/deque.h \
 	tasks/forks.c tasks/forks.h \
 	tasks/groups.c \

@@ -334,6 +334,7 @@ void berth_tasks_counts(const struct berth_tasks *pool, struct berth_tasks_count
         counts->steals += load_u64(&one->steals);
         counts->remote += load_u64(&one->remote);
         counts->misses += load_u64(&one->misses);
+        counts->dealt += load_u64(&one->dealt);
         counts->placed += load_u64(&one->placed);
         counts->placed_away += load_u64(&one->placed_away);
         counts->asked += load_u64(&one->asked);

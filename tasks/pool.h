@@ -43,7 +43,7 @@ struct stealing {
 };
 
 struct counts {
-    _Atomic uint64_t run, steals, remote, misses, placed, placed_away, asked, sleeps;
+    _Atomic uint64_t run, steals, remote, misses, dealt, placed, placed_away, asked, sleeps;
 };
 
 /* What a domain's workers share. */

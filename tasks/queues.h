@@ -47,18 +47,25 @@ static inline bool queues_are_full(const struct berth_tasks *pool, unsigned doma
     return load_u32(&pool->domain[domain]->waiting) >= TASK_LIST_MOST;
 }
 
-/* Says whether a task more is of use in the list of a domain: somebody there has nothing to do, or
+/* Says whether somebody in the domain has nothing to do, and no task waits in its list for him. */
+static inline bool queues_are_waited_for(const struct berth_tasks *pool, unsigned domain)
+{
+    const struct domain *of = pool->domain[domain];
+
+    return load_u32(&of->waiting) < load_u32(&of->searching) + load_u32(&of->sleepers);
+}
+
+/* Says whether a task more is of use in the list of a domain: somebody there waits for one, or
  * fewer wait there for each worker than of the `own` ones of the creator, which are more than it
  * has in a tree. */
 static inline bool queues_have_room(const struct berth_tasks *pool, unsigned domain,
                                     const struct domain *mine, int64_t own)
 {
     const struct domain *of = pool->domain[domain];
-    int64_t waiting = load_u32(&of->waiting);
 
-    return waiting < load_u32(&of->searching) + load_u32(&of->sleepers) ||
-           (own > TASK_QUEUE_DEEP &&
-            waiting * load_u32(&mine->members) < (own - TASK_QUEUE_DEEP) * load_u32(&of->members));
+    return queues_are_waited_for(pool, domain) ||
+           load_u32(&of->waiting) * load_u32(&mine->members) <
+               (own - TASK_QUEUE_DEEP) * load_u32(&of->members);
 }
 
 /* Adds a list of n tasks, linked by `next`, to that of a domain. */

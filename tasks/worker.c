@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "tasks/deal.h"
 #include "tasks/forks.h"
 #include "tasks/idle.h"
 #include "tasks/memory.h"
@@ -146,8 +147,10 @@ static struct task *next_task(struct worker *me, const struct want *want)
 {
     struct task *task = own_task(me, want);
 
-    if (task)
+    if (task) {
+        deal_now_and_then(me);
         return task;
+    }
     set_thresholds(me);
     moves_follow(me);
     if (!want->record)

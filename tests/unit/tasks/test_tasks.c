@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -417,6 +418,60 @@ static void test_dealt(void **state)
     unsetenv("BERTH_TASKS_NODES");
 }
 
+/* The tasks that ran in another domain than their creator's, by number. */
+#define ROW_OF 9
+static _Atomic unsigned ran_away[ROW_OF];
+static int creator_domain;
+
+static void note_where(const void *arguments)
+{
+    unsigned number = *(const unsigned *)arguments;
+
+    if (berth_task_domain() != creator_domain)
+        atomic_store(&ran_away[number], atomic_fetch_add(&done, 1) + 1);
+}
+
+/* Of a short queue the oldest goes, and its creator still has the others. */
+static void create_row(const void *nothing)
+{
+    (void)nothing;
+    creator_domain = berth_task_domain();
+    for (unsigned i = 0; i < ROW_OF; i++)
+        berth_task(note_where, &i, sizeof(i));
+    berth_task_wait();
+}
+
+/* Says whether a task was dealt; then it was the first that was created. */
+static bool is_oldest_dealt(void)
+{
+    struct berth_tasks *pool = start(2);
+    struct berth_tasks_counts counts;
+
+    for (unsigned i = 0; i < ROW_OF; i++)
+        atomic_store(&ran_away[i], 0);
+    berth_tasks_run(pool, create_row, NULL, 0);
+    berth_tasks_counts(pool, &counts);
+    berth_tasks_stop(pool);
+    if (counts.dealt == 0 || counts.remote || atomic_load(&done) == 0)
+        return false;
+    assert_int_equal(ran_away[0], 1);
+    return true;
+}
+
+/* Where the worker of the other domain comes first it takes a task itself: then it is tried anew.
+ */
+static void test_oldest_dealt(void **state)
+{
+    bool dealt = false;
+
+    (void)state;
+    setenv("BERTH_TASKS_NODES", "0|1", 1);
+    for (unsigned k = 0; k < 500 && !dealt; k++)
+        dealt = is_oldest_dealt();
+    assert_true(dealt);
+    unsetenv("BERTH_TASKS_NODES");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,7 +482,7 @@ int main(void)
         cmocka_unit_test(test_group_inside),  cmocka_unit_test(test_stop_with_pending),
         cmocka_unit_test(test_stop_inside),   cmocka_unit_test(test_threads_outside),
         cmocka_unit_test(test_two_pools),     cmocka_unit_test(test_signals),
-        cmocka_unit_test(test_dealt),
+        cmocka_unit_test(test_dealt),         cmocka_unit_test(test_oldest_dealt),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
