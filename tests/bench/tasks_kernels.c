@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* tasks_kernels - five programs of tasks, of the problems of the Barcelona OpenMP Tasks Suite: fib,
- * nqueens, sort, strassen and sparselu. Built with -DBERTH for libberth_tasks, else with -fopenmp
- * for the run-time of the compiler's OpenMP. The code of the tasks is the same.
+/* tasks_kernels - seven programs of tasks, of the problems of the Barcelona OpenMP Tasks Suite:
+ * fib, nqueens, sort, strassen, sparselu, health and uts. Built with -DBERTH for libberth_tasks,
+ * else with -fopenmp for the run-time of the compiler's OpenMP. The code of the tasks is the same.
  *
  *     tasks_kernels KERNEL    runs it once to warm up and once more
  *
@@ -573,16 +573,228 @@ static int run_lu(void)
     return right;
 }
 
+/* ---- health: villages of patients, each with its own lists, step by step ---- */
+
+#define HEALTH_LEVELS 6
+#define HEALTH_CHILDREN 4
+#define HEALTH_PEOPLE 24 /* of a village */
+#define HEALTH_STAFF 4
+#define HEALTH_STEPS 365
+#define HEALTH_RESULT 427556367200
+
+struct patient {
+    struct patient *next;
+    int wait, visits;
+};
+
+struct village {
+    struct village *child[HEALTH_CHILDREN];
+    uint64_t chance;
+    int staff, level;
+    struct patient *well, *waiting, *treated, *up; /* up: whom its parent has to treat */
+};
+
+static struct village *make_village(int level, uint64_t number)
+{
+    struct village *village = calloc(1, sizeof(*village));
+
+    *village = (struct village){
+        .chance = number * 0x9e3779b97f4a7c15u + 1, .staff = HEALTH_STAFF << level, .level = level};
+    for (int i = 0; i < HEALTH_PEOPLE; i++) {
+        struct patient *one = calloc(1, sizeof(*one));
+
+        one->next = village->well;
+        village->well = one;
+    }
+    for (uint64_t i = 0; level > 0 && i < HEALTH_CHILDREN; i++)
+        village->child[i] = make_village(level - 1, number * HEALTH_CHILDREN + i + 1);
+    return village;
+}
+
+/* Says whether what happens once in so many times does. */
+static int happens(struct village *village, unsigned once_in)
+{
+    village->chance = village->chance * 6364136223846793005u + 1442695040888963407u;
+    return (village->chance >> 33) % once_in == 0;
+}
+
+/* Moves the patient that `from` leads to to the list. */
+static void move_patient(struct patient **from, struct patient **to)
+{
+    struct patient *one = *from;
+
+    *from = one->next;
+    one->next = *to;
+    *to = one;
+}
+
+static void go_ill(struct village *village)
+{
+    for (struct patient **at = &village->well; *at;)
+        if (happens(village, 20)) {
+            (*at)->wait = 0;
+            (*at)->visits++;
+            move_patient(at, &village->waiting);
+        } else
+            at = &(*at)->next;
+}
+
+static void admit(struct village *village)
+{
+    for (struct patient **at = &village->waiting; *at;) {
+        (*at)->wait++;
+        if (village->staff > 0) {
+            village->staff--;
+            move_patient(at, &village->treated);
+        } else
+            at = &(*at)->next;
+    }
+}
+
+static void dismiss(struct village *village)
+{
+    for (struct patient **at = &village->treated; *at;)
+        if (happens(village, 3)) {
+            village->staff++;
+            move_patient(at, village->level + 1 < HEALTH_LEVELS && happens(village, 4)
+                                 ? &village->up
+                                 : &village->well);
+        } else
+            at = &(*at)->next;
+}
+
+static void live(const void *arguments)
+{
+    struct village *me = *(struct village *const *)arguments;
+
+    TASK();
+    for (int i = 0; me->level > 0 && i < HEALTH_CHILDREN; i++) {
+        struct village *child = me->child[i];
+
+        SPAWN(live, child);
+    }
+    dismiss(me);
+    go_ill(me);
+    SYNC();
+    for (int i = 0; me->level > 0 && i < HEALTH_CHILDREN; i++)
+        while (me->child[i]->up)
+            move_patient(&me->child[i]->up, &me->waiting);
+    admit(me);
+}
+
+static void live_on(const void *arguments)
+{
+    struct village *all = *(struct village *const *)arguments;
+
+    for (int step = 0; step < HEALTH_STEPS; step++) {
+        struct village *village = all;
+
+        SPAWN(live, village);
+        SYNC();
+    }
+}
+
+static uint64_t free_patients(struct patient *list, uint64_t weight)
+{
+    uint64_t sum = 0;
+
+    while (list) {
+        struct patient *next = list->next;
+
+        sum += weight * (uint64_t)(1 + list->wait + 1000 * list->visits);
+        free(list);
+        list = next;
+    }
+    return sum;
+}
+
+static uint64_t free_village(struct village *village)
+{
+    uint64_t sum = free_patients(village->well, 1) + free_patients(village->waiting, 7) +
+                   free_patients(village->treated, 31) + free_patients(village->up, 101);
+
+    for (int i = 0; village->level > 0 && i < HEALTH_CHILDREN; i++)
+        sum = 3 * sum + free_village(village->child[i]);
+    free(village);
+    return sum % 1000000000039;
+}
+
+static int run_health(void)
+{
+    struct village *all = make_village(HEALTH_LEVELS - 1, 0);
+
+    RUN(live_on, all);
+    return free_village(all) == HEALTH_RESULT;
+}
+
+/* ---- uts: a tree of chance, of which nobody knows how large a part is ---- */
+
+#define UTS_FIRST 2000
+#define UTS_CHILDREN 8
+#define UTS_PER_MILLION 124900 /* of a node having children */
+#define UTS_RESULT 2294816
+
+struct node {
+    uint64_t state;
+    long *count;
+};
+
+/* SplitMix64 (Steele, Lea and Flood 2014). */
+static uint64_t mix(uint64_t state)
+{
+    state = (state ^ state >> 30) * 0xbf58476d1ce4e5b9u;
+    state = (state ^ state >> 27) * 0x94d049bb133111ebu;
+    return state ^ state >> 31;
+}
+
+static void search(const void *arguments)
+{
+    const struct node *me = arguments;
+    long below[UTS_CHILDREN] = {0}, sum = 1;
+    int children = mix(me->state) % 1000000 < UTS_PER_MILLION ? UTS_CHILDREN : 0;
+
+    TASK();
+    for (int i = 0; i < children; i++) {
+        struct node child = {mix(me->state + (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u), &below[i]};
+
+        SPAWN(search, child);
+    }
+    SYNC();
+    for (int i = 0; i < children; i++)
+        sum += below[i];
+    *me->count = sum;
+}
+
+static void search_all(const void *arguments)
+{
+    static long below[UTS_FIRST];
+
+    for (int i = 0; i < UTS_FIRST; i++) {
+        struct node child = {mix((uint64_t)i + 1), &below[i]};
+
+        SPAWN(search, child);
+    }
+    SYNC();
+    for (int i = 0; i < UTS_FIRST; i++)
+        **(long *const *)arguments += below[i];
+}
+
+static int run_uts(void)
+{
+    long result = 0, *count = &result;
+
+    RUN(search_all, count);
+    return result == UTS_RESULT;
+}
+
 /* ---- the whole ---- */
 
 static const struct {
     const char *name;
     int (*run)(void);
-} kernels[] = {{"fib", run_fib},
-               {"nqueens", run_queens},
-               {"sort", run_sort},
-               {"strassen", run_strassen},
-               {"sparselu", run_lu}};
+} kernels[] = {
+    {"fib", run_fib},     {"nqueens", run_queens}, {"sort", run_sort}, {"strassen", run_strassen},
+    {"sparselu", run_lu}, {"health", run_health},  {"uts", run_uts}};
 
 int main(int argc, char **argv)
 {
@@ -602,6 +814,7 @@ int main(int argc, char **argv)
             END();
             return !right;
         }
-    fprintf(stderr, "usage: tasks_kernels fib | nqueens | sort | strassen | sparselu\n");
+    fprintf(stderr,
+            "usage: tasks_kernels fib | nqueens | sort | strassen | sparselu | health | uts\n");
     return 2;
 }
