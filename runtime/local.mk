@@ -31,6 +31,8 @@ libberth_rt_la_SOURCES = \
 	runtime/spin.c \
 	runtime/symbols.h \
 	runtime/table.c runtime/table.h \
+	runtime/task_calls.c \
+	runtime/tasking.c runtime/tasking.h \
 	runtime/tbb.c \
 	runtime/throttle.c runtime/throttle.h \
 	runtime/wrap.c runtime/wrap.h

@@ -81,6 +81,25 @@
     X(__kmpc_doacross_init)                                                                        \
     X(__kmpc_cancel)                                                                               \
     X(__kmpc_cancellationpoint)                                                                    \
+    X(GOMP_task)                                                                                   \
+    X(GOMP_taskwait)                                                                               \
+    X(GOMP_taskwait_depend)                                                                        \
+    X(GOMP_taskyield)                                                                              \
+    X(GOMP_taskgroup_start)                                                                        \
+    X(GOMP_taskgroup_end)                                                                          \
+    X(GOMP_taskloop)                                                                               \
+    X(GOMP_taskloop_ull)                                                                           \
+    X(__kmpc_omp_task_alloc)                                                                       \
+    X(__kmpc_omp_task)                                                                             \
+    X(__kmpc_omp_task_with_deps)                                                                   \
+    X(__kmpc_omp_taskwait)                                                                         \
+    X(__kmpc_omp_wait_deps)                                                                        \
+    X(__kmpc_omp_taskwait_deps_51)                                                                 \
+    X(__kmpc_omp_taskyield)                                                                        \
+    X(__kmpc_taskloop)                                                                             \
+    X(__kmpc_taskloop_5)                                                                           \
+    X(__kmpc_taskgroup)                                                                            \
+    X(__kmpc_end_taskgroup)                                                                        \
     X(__kmpc_global_thread_num)                                                                    \
     X(omp_get_level)                                                                               \
     X(omp_get_max_threads)                                                                         \

@@ -72,8 +72,7 @@ static unsigned reduce(const struct rt_page *page, unsigned threads)
     return correct;
 }
 
-/* How many of the team should rest. */
-static uint32_t most_asleep(const struct throttle_team *team)
+uint32_t throttle_most(const struct throttle_team *team)
 {
     const struct rt_page *page = rt_page(RT_THROTTLE);
     uint32_t threads = atomic_load_explicit(&team->threads, memory_order_relaxed);
@@ -156,7 +155,7 @@ static bool get_up(const struct throttle_member *member)
     struct throttle_team *team = member->team;
     _Atomic uint32_t *here = &team->domain[member->domain].asleep;
     uint32_t asleep = atomic_load(here);
-    uint32_t share = share_of(team, member->domain, most_asleep(team));
+    uint32_t share = share_of(team, member->domain, throttle_most(team));
 
     do
         if (asleep <= share)
@@ -312,7 +311,7 @@ void throttle_chunk(void)
         return;
     if (atomic_load_explicit(&member->team->asleep, memory_order_relaxed) > 0)
         atomic_store_explicit(&member->team->taken_ns, contention_clock(), memory_order_relaxed);
-    most = most_asleep(member->team);
+    most = throttle_most(member->team);
     if (most > 0)
         rest(member, most);
 }

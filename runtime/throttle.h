@@ -35,6 +35,8 @@ struct throttle_team {
     struct {
         _Atomic uint32_t threads, asleep;
     } domain[NODES_MAX];
+    _Atomic uint32_t tasks_asleep; /* threads that rest with a task (runtime/tasking.h) */
+    _Atomic bool tasks_freed;      /* none does any more */
 };
 
 /* One thread of a region, on its own stack. */
@@ -51,6 +53,9 @@ struct throttle_member {
 /* The calling thread begins a region, and has left it. */
 void throttle_enter(struct throttle_member *member, struct throttle_team *team);
 void throttle_leave(struct throttle_member *member);
+
+/* Returns how many of the team's threads should rest. */
+uint32_t throttle_most(const struct throttle_team *team);
 
 /* It comes to a loop, before it calls the run-time. level: omp_get_level of that; `dealt`: the loop
  * hands out its iterations while it runs. */

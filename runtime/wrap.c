@@ -15,6 +15,7 @@
 #include "runtime/callee.h"
 #include "runtime/objects.h"
 #include "runtime/rt.h"
+#include "runtime/tasking.h"
 
 #define DEALT_FIRST 2 /* omp_sched_dynamic */
 #define DEALT_LAST 3  /* omp_sched_guided */
@@ -55,11 +56,13 @@ bool wrap_runtime_deals(const void *function)
 static void run_region(void *arg)
 {
     struct wrap *wrap = arg;
+    struct throttle_team *outer = tasking_enter(&wrap->team);
     struct throttle_member member;
 
     throttle_enter(&member, &wrap->team);
     wrap->region(wrap->data);
     throttle_leave(&member);
+    tasking_enter(outer);
 }
 
 void wrap_region(struct wrap *wrap, const void *start, wrap_outlined **region, void **data,
@@ -98,11 +101,13 @@ struct many {
 
 static void run_many(int *thread, int *bound, struct many *many)
 {
+    struct throttle_team *outer = tasking_enter(&many->team);
     struct throttle_member member;
 
     throttle_enter(&member, &many->team);
     wrap_invoke(many->region, thread, bound, many->nargs, many->arg);
     throttle_leave(&member);
+    tasking_enter(outer);
 }
 
 static void begin_many(void *location, int nargs, microtask *region, ...)

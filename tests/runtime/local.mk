@@ -3,7 +3,8 @@
 # same in a build with sanitizers, where they would say nothing more.
 if !SANITIZERS
 TESTS += tests/runtime/check-library tests/runtime/test_gcc.sh tests/runtime/test_clang.sh \
-	tests/runtime/test_throttle_gcc.sh tests/runtime/test_throttle_clang.sh tests/runtime/test_cohort.sh tests/runtime/test_locks.sh \
+	tests/runtime/test_tasks_gcc.sh tests/runtime/test_tasks_clang.sh tests/runtime/test_throttle_gcc.sh tests/runtime/test_throttle_clang.sh \
+	tests/runtime/test_cohort.sh tests/runtime/test_locks.sh \
 	tests/runtime/test_sync.sh tests/runtime/test_tbb.sh tests/runtime/test_yields.sh
 endif
 check_PROGRAMS += tests/runtime/board tests/runtime/page
@@ -12,6 +13,7 @@ tests_runtime_page_LDADD =
 EXTRA_tests_runtime_page_DEPENDENCIES = libberth_rt.la
 EXTRA_DIST += tests/runtime/check-library tests/runtime/checks.sh tests/runtime/common.sh tests/runtime/test_gcc.sh tests/runtime/test_clang.sh \
 	tests/runtime/test_throttle_gcc.sh tests/runtime/test_throttle_clang.sh tests/runtime/throttle.sh \
+	tests/runtime/test_tasks_gcc.sh tests/runtime/test_tasks_clang.sh tests/runtime/tasks.sh tests/runtime/resting.c \
 	tests/runtime/test_cohort.sh tests/runtime/test_locks.sh tests/runtime/cohort.c tests/runtime/locks.c \
 	tests/runtime/calls.c tests/runtime/constructor.c tests/runtime/host.c tests/runtime/loops.c tests/runtime/own.c tests/runtime/regions.c \
 	tests/runtime/nptl tests/runtime/reference.c tests/runtime/sync.c tests/runtime/tbb.cc tests/runtime/test_sync.sh tests/runtime/test_tbb.sh tests/runtime/test_yields.sh tests/runtime/yields.h
