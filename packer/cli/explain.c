@@ -441,7 +441,7 @@ static int explain(const struct question *question, struct job_id *id, const cha
         return ctl_fail(name, "%s", err.text);
     if (question->json) {
         json_object_object_del(answer, "node");
-        return ctl_print_json(answer);
+        return find_print_json(&question->find, answer);
     }
     rc = explain_all(ctl_object(answer, "steps"), question->verbose);
     json_object_put(answer);

@@ -9,6 +9,7 @@
 
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
+#include "packer/cli/common/pieces.h"
 #include "packer/cli/find_ledger.h"
 #include "packer/cli/job_raw.h"
 #include "packer/cli/remote.h"
@@ -24,6 +25,11 @@ static struct json_object *new_answer(void)
     json_add(answer, "node", NULL);
     json_add(answer, "steps", json_object_new_array());
     return answer;
+}
+
+int find_print_json(const struct find *find, struct json_object *answer)
+{
+    return find->pieces ? pieces_print(answer) : ctl_print_json(answer);
 }
 
 static double wait_of(const struct find *find)

@@ -18,6 +18,7 @@ struct find {
     bool here;          /* nowhere else than on this node, and not Slurm either */
     bool ask;           /* also, by srun into the job, on the nodes where it runs */
     double wait_s;      /* for srun; 0: REMOTE_WAIT_S */
+    bool pieces;        /* `remote` asks: JSON goes out as common/pieces.h has it */
 };
 
 /* The rows of a verb whose struct has a `find`. */
@@ -25,6 +26,7 @@ struct find {
     {"config", 0, "FILE", "berth.conf: it names the socket and the ledger",                        \
      CTL_TEXT(object, find.config)},                                                               \
         {"here", 0, NULL, "ask nobody but this node", CTL_FLAG(object, find.here)},                \
+        {"pieces", 0, NULL, NULL, CTL_FLAG(object, find.pieces)},                                  \
         {"wait", 0, "S", "seconds that srun may take to ask another node (20)",                    \
          CTL_NUMBER(object, find.wait_s, "seconds", 0.1, 3600)},                                   \
     {                                                                                              \
@@ -38,6 +40,10 @@ struct find {
         "ask", 0, NULL, "ask the nodes where the job runs: srun starts a step in it for a moment", \
             CTL_FLAG(object, find.ask)                                                             \
     }
+
+/* Prints an answer as JSON, and releases it: for a person or a pipe, or for who asks from another
+ * node. Returns 0, or 1 after saying so when stdout cannot be written. */
+int find_print_json(const struct find *find, struct json_object *answer);
 
 /* Finds the steps that are meant. Returns {"node":..,"steps":[..]}, as `explain` answers; steps of
  * the ledger have "from":"ledger", and no more than it knows. `id` becomes a plain name where that

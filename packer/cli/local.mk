@@ -15,6 +15,7 @@ libctl_la_SOURCES += \
 	packer/cli/common/drawing_svg.c \
 	packer/cli/common/input.c packer/cli/common/input.h \
 	packer/cli/common/job_id.c packer/cli/common/job_id.h \
+	packer/cli/common/pieces.c packer/cli/common/pieces.h \
 	packer/cli/common/print.c \
 	packer/cli/common/program.c packer/cli/common/program.h \
 	packer/cli/common/say.c \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* remote - see remote.h. srun's words and berthctl's come by one pipe: lines that are JSON are the
- * answers, others say what went wrong. */
+/* remote - see remote.h. srun's words and those of berthctl on each node come by one pipe: lines
+ * that are pieces are the answers, others say what went wrong. */
 #include "packer/cli/remote.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
+#include "packer/cli/common/pieces.h"
 #include "packer/system/run_program.h"
 
 #define SAID_MAX (16u << 20)
@@ -26,24 +28,51 @@ void remote_add(struct json_object *answer, struct json_object *said)
                     json_object_get(json_object_array_get_idx(steps, i)));
 }
 
-/* Reads the lines. Returns how many are answers; why[] is else the first that berthctl says, or the
- * last one. */
-static size_t read_lines(char *said, struct json_object *answer, char why[512])
+/* Reads the lines into what each node says. why[] is the first that berthctl says and that is no
+ * answer, or the last one. */
+static void read_lines(char *said, struct pieces *nodes, size_t max, char why[512])
 {
-    size_t n = 0;
     char *save = NULL;
 
-    for (char *line = strtok_r(said, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        struct json_object *object = line[0] == '{' ? json_parse(line, strlen(line), NULL) : NULL;
-
-        if (object) {
-            n++;
-            remote_add(answer, object);
-            json_object_put(object);
-        } else if (strncmp(why, "berthctl: ", 10) != 0) {
+    for (char *line = strtok_r(said, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+        if (!pieces_take(nodes, max, line) && strncmp(why, "berthctl: ", 10) != 0)
             snprintf(why, 512, "%.511s", line);
+}
+
+/* Adds the answers. Returns how many there are; why[] is also, that one did not come whole. */
+static size_t add_answers(struct pieces *nodes, size_t max, struct json_object *answer,
+                          char why[512])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < max && nodes[i].from[0]; i++) {
+        struct json_object *said = pieces_value(&nodes[i]);
+
+        if (said) {
+            n++;
+            remote_add(answer, said);
+            json_object_put(said);
+        } else {
+            snprintf(why, 512, "a part of the answer is missing");
         }
     }
+    return n;
+}
+
+/* Reads what was said. Returns how many answers there are; 0: why[] says why. */
+static size_t read_answers(const struct remote *remote, char *said, struct json_object *answer,
+                           char why[512])
+{
+    size_t max = remote->job->nodes + 1u, n = 0;
+    struct pieces *nodes = calloc(max, sizeof(*nodes));
+
+    if (!nodes) {
+        snprintf(why, 512, "%s", strerror(ENOMEM));
+        return 0;
+    }
+    read_lines(said, nodes, max, why);
+    n = add_answers(nodes, max, answer, why);
+    free(nodes);
     return n;
 }
 
@@ -79,6 +108,7 @@ static void run(const struct remote *remote, const char *verb, const char *argum
     argv[n++] = path;
     argv[n++] = verb;
     argv[n++] = "--json";
+    argv[n++] = "--pieces";
     if (remote->config) {
         argv[n++] = "--config";
         argv[n++] = remote->config;
@@ -110,7 +140,7 @@ int remote_ask(const struct remote *remote, const char *verb, const char *argume
     if (!said)
         return berth_no_memory(err);
     run(remote, verb, argument, said);
-    n = read_lines(said, answer, why);
+    n = read_answers(remote, said, answer, why);
     free(said);
     if (n > 0)
         return 0;

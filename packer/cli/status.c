@@ -518,7 +518,7 @@ static int print(const struct status *status, struct json_object *answer)
     if (status->benefit && !status->svg)
         tell_benefit(status, answer, &screen);
     if (status->json)
-        return ctl_print_json(json_object_get(answer));
+        return find_print_json(&status->find, json_object_get(answer));
     if (status->svg)
         return write_svg(answer, status->svg);
     ctl_put_status(&screen, answer, false, true);

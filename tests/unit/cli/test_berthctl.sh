@@ -471,27 +471,37 @@ from_login() {
 }
 me=$(id -u) columns='4711|1:00|2023-11-14T22:13:20|4||all|chem|a|b'
 slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]|$columns'" 0
-{ echo 'srun: noise'; echo "$node"; } >"$dir/said"
-task_answer | sed -n 's/.*"step":\({"id":.*}\)}$/{"steps":[\1]}/p' >>"$dir/said"
+# Answers come in lines that srun brings whole, between which anybody may say anything: what slurmstepd cut into parts of 1024 bytes was lost then.
+ctl 0 explain '--json --pieces 4711.0'
+[ "$(wc -l <"$dir/out")" -ge 3 ] || fail "an answer is not in pieces: $(cat "$dir/out")"
+! grep -q '.\{480\}' "$dir/out" || fail 'a piece is longer than a line of slurmstepd'
+sed 's/$/\nsrun: noise/' "$dir/out" >"$dir/said"
 printf '#!/bin/sh\necho "$@" >>%s\ncat %s\n' "$dir/called" "$dir/said" >"$dir/slurm/srun"
 chmod 755 "$dir/slurm/srun"
 from_login 0 explain --ask 4711.0
 out_has '^4711.0 *solver of '
-[ "$(tail -n 1 "$dir/called")" = "--overlap --quiet --mpi=none -c1 --jobid=4711 -N2 -n2 $(readlink -f "$berthctl") explain --json --config $dir/login.conf 4711.0" ] ||
+[ "$(tail -n 1 "$dir/called")" = "--overlap --quiet --mpi=none -c1 --jobid=4711 -N2 -n2 $(readlink -f "$berthctl") explain --json --pieces --config $dir/login.conf 4711.0" ] ||
     fail "srun: $(tail -n 1 "$dir/called")"
+# an answer of which a line is missing is said to be one, and is not printed as what went wrong
+cp "$dir/said" "$dir/whole"
+sed 3d "$dir/whole" >"$dir/said"
+from_login 1 explain --ask 4711.0
+err_is 'berthctl: 4711.0: it runs on n[1-2], and by srun into job 4711: a part of the answer is missing; type there: berthctl explain 4711.0'
+mv "$dir/whole" "$dir/said"
 # of two nodes both answer, and a task of an array is one job
 slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]|4700_3|1:00|2023-11-14T22:13:20|4||all|chem|a|b'" 0
-cat "$dir/said" "$dir/said" >"$dir/both" && mv "$dir/both" "$dir/said"
+sed 's/^berthctl-piece [^ ]*/berthctl-piece 1.1/' "$dir/said" | paste -d '\n' "$dir/said" - >"$dir/both" && mv "$dir/both" "$dir/said"
 from_login 0 explain --ask --json 4700_3
 [ "$(grep -o '"id":"4711.0"' "$dir/out" | wc -l)" -eq 2 ] || fail 'both nodes'
 grep -q '^-h -t all -o .* -j 4700_3$' "$dir/called" || fail 'squeue is not asked which job it is'
 # a node of one's own job
 slurm_says squeue "'4711|$me|2|RUNNING|n[1-2]|$columns'" 0
-{ echo "$node"; } | sed 's/"version":1,"ok":true,"more":true,//; s/}$/,"steps":[]}/; s/"name":"n1"/"name":"n2"/' >"$dir/said"
+ctl 0 status '--json --pieces'
+sed 's/"name":"n1"/"name":"n2"/' "$dir/out" >"$dir/said"
 from_login 0 status -w n2
 out_has '^node n2: '
 grep -q '^-h -t R -o .* -w n2 -u '"$me"'$' "$dir/called" || fail 'squeue -w n2'
-grep -q -- '-N1 -n1 -w n2 .* status --json' "$dir/called" || fail 'srun -w n2'
+grep -q -- '-N1 -n1 -w n2 .* status --json --pieces' "$dir/called" || fail 'srun -w n2'
 slurm_says squeue '' 0
 from_login 1 status -w n2
 err_is 'berthctl: n2: no job of yours runs there to ask by; type there: berthctl status'
