@@ -11,6 +11,7 @@
 #include "packer/cli/options/options.h"
 #include "packer/cli/common/screen.h"
 #include "packer/cli/common/users.h"
+#include "packer/cli/course_plot.h"
 #include "packer/cli/explain_summary.h"
 #include "packer/cli/find.h"
 #include "packer/cli/job_sum.h"
@@ -24,18 +25,21 @@
 
 struct question {
     struct find find;
-    bool json;
+    bool json, plot;
 };
 
 static const struct ctl_option option_rows[] = {
     {"json", 0, NULL, "{\"jobs\":[{...}]}, each with its steps as explain has them",
      CTL_FLAG(struct question, json)},
+    {"plot", 0, NULL, "each step's speed over time, with who came and who left",
+     CTL_FLAG(struct question, plot)},
     FIND_OPTIONS(struct question),
     FIND_ASK(struct question),
 };
 static const struct ctl_options options = {
     .verb = "job",
-    .synopsis = "[--json] [--ask] [--config FILE] [--here] [--wait S] [--socket PATH] JOB[_TASK]",
+    .synopsis =
+        "[--json | --plot] [--ask] [--config FILE] [--here] [--wait S] [--socket PATH] JOB[_TASK]",
     .about = "How a job did, on one page: its state as Slurm has it, CPU time, memory, energy,\n"
              "neighbours, slowdown, what berth did, and one hint. Of an array, a page a task.",
     CTL_OPTIONS(option_rows),
@@ -272,6 +276,17 @@ static int put_page(const struct page *page)
     return rc;
 }
 
+/* Puts the curves of its steps. */
+static void put_plots(const struct page *page)
+{
+    struct screen screen = screen_stdout();
+
+    for (size_t i = 0; i < ctl_length(page->steps) && i < STEPS_SHOWN; i++) {
+        screen_end(&screen);
+        course_plot(&screen, json_object_array_get_idx(page->steps, i));
+    }
+}
+
 /* What Slurm does not say is null. */
 static const char *said(const char *text)
 {
@@ -369,7 +384,7 @@ static uint32_t number_of(struct json_object *steps)
 }
 
 /* Shows a job; *shown counts those that have steps. Returns the exit status. */
-static int show(uint32_t number, const struct slurm_job *job, struct json_object *all,
+static int show(uint32_t number, const struct slurm_job *job, struct json_object *all, bool plot,
                 struct json_object *json, size_t *shown)
 {
     struct page page;
@@ -384,6 +399,8 @@ static int show(uint32_t number, const struct slurm_job *job, struct json_object
         json_append(json, page_json(&page));
     else if ((*shown == 0 || putchar('\n') != EOF))
         rc = put_page(&page);
+    if (rc == 0 && plot && !json)
+        put_plots(&page);
     (*shown)++;
     json_object_put(page.steps);
     return rc;
@@ -415,9 +432,9 @@ static int tell(const struct question *question, struct job_id *id, const char *
     n = ask_slurm(id, jobs);
     all = ctl_object(answer, "steps");
     for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = show(jobs[i].job, &jobs[i], all, json, &shown);
+        rc = show(jobs[i].job, &jobs[i], all, question->plot, json, &shown);
     if (rc == 0 && n == 0 && answer)
-        rc = show(number_of(all), NULL, all, json, &shown);
+        rc = show(number_of(all), NULL, all, question->plot, json, &shown);
     if (rc == 0 && shown == 0)
         rc = say_unknown(name, jobs, n, &err);
     else if (rc == 0 && json) {

@@ -18,6 +18,7 @@ libpacker_la_SOURCES += \
 	packer/daemon/render.c packer/daemon/render.h \
 	packer/daemon/render_bill.c packer/daemon/render_bill.h \
 	packer/daemon/render_counts.c packer/daemon/render_counts.h \
+	packer/daemon/render_course.c packer/daemon/render_course.h \
 	packer/daemon/render_now.c packer/daemon/render_now.h \
 	packer/daemon/render_sample.c packer/daemon/render_sample.h \
 	packer/daemon/requests.c packer/daemon/requests.h \

@@ -10,6 +10,7 @@
 #include "packer/daemon/features.h"
 #include "packer/daemon/render_bill.h"
 #include "packer/daemon/render_counts.h"
+#include "packer/daemon/render_course.h"
 #include "packer/daemon/render_now.h"
 #include "packer/enact/thermal.h"
 #include "packer/figures/figures.h"
@@ -595,5 +596,6 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     json_add(object, "bill", figures_object("bill", packer, step, false));
     json_add(object, "slowdown", figures_object("slowdown", packer, step, false));
     json_add(object, "loss", figures_object("loss", packer, step, false));
+    json_add(object, "course", render_course(step, hides(packer, viewer), viewer));
     return object;
 }

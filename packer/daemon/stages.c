@@ -49,6 +49,7 @@
     ROW(replace)       /* moves running steps for each other's sake */ \
     ROW(thermal)       /* and for the heat; after it, so that no move undoes this one */ \
     ROW(predict)       /* what they suffer where they stand now */ \
+    ROW(course)        /* keeps the turn's windows for people, and who is beside them now */ \
     ROW(memory)        /* follows where they stand now */ \
     ROW(inside)        /* what their threads are given there; ends before they go home */ \
     ROW(board)         /* tells processes what the turn has found */ \

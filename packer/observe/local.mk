@@ -2,6 +2,7 @@
 libpacker_la_SOURCES += \
 	packer/observe/beside.c packer/observe/beside.h \
 	packer/observe/classify.c packer/observe/classify.h \
+	packer/observe/course.c packer/observe/course.h \
 	packer/observe/figures.c packer/observe/figures.h \
 	packer/observe/known_pairs.c packer/observe/known_pairs.h \
 	packer/observe/learn.c packer/observe/learn.h \

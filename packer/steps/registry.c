@@ -93,6 +93,7 @@ static void step_free(struct step *step)
     free(step->registered);
     free(step->ranks.rank);
     free(step->counts);
+    free(step->course);
     free(step->bill.running);
     memory_origin_release(step->inside.deal.origin);
     free(step->inside.run);

@@ -479,6 +479,7 @@ struct step {
     struct step_use use;
     struct step_bill bill;
     struct step_counts *counts;      /* observe/window.h; NULL: nothing is counted */
+    struct course *course;           /* observe/course.h; NULL: nothing is kept */
     struct enforce_step body;        /* cgroup, homes and tasks */
     struct enforce_task *registered; /* while its tasks are ranks, those that Slurm has started; */
     size_t nregistered;              /* [so many]; else NULL (rank_tasks.h) */

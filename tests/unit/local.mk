@@ -238,6 +238,7 @@ unit_programs = \
 	tests/unit/models/tasks/test_threshold \
 	tests/unit/models/tasks/test_throttle_run \
 	tests/unit/observe/test_classify \
+	tests/unit/observe/test_course \
 	tests/unit/observe/test_learn \
 	tests/unit/observe/test_ranks_look \
 	tests/unit/observe/test_rivals \

@@ -177,6 +177,27 @@ const char *screen_bar(const struct screen *screen, double used, double all, siz
     return text;
 }
 
+#define LEVELS 8
+
+const char *screen_level(const struct screen *screen, double part)
+{
+    static const char *const block[LEVELS + 1] = {
+        " ",
+        "\xe2\x96\x81",
+        "\xe2\x96\x82",
+        "\xe2\x96\x83",
+        "\xe2\x96\x84",
+        "\xe2\x96\x85",
+        "\xe2\x96\x86",
+        "\xe2\x96\x87",
+        "\xe2\x96\x88",
+    };
+    static const char *const plain[LEVELS + 1] = {" ", ".", ".", ":", "-", "=", "+", "*", "#"};
+    size_t level = (size_t)lround(fmin(fmax(part, 0), 1) * LEVELS);
+
+    return screen->utf8 ? block[level] : plain[level];
+}
+
 const char *screen_percent(double fraction, char text[32])
 {
     double percent = 100 * fraction;

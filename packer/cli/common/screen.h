@@ -60,6 +60,10 @@ bool screen_full(const struct screen *screen, size_t spare);
 const char *screen_bar(const struct screen *screen, double used, double all, size_t columns,
                        char text[256]);
 
+/* Returns a character that is filled from below by so much, 0 to 1: blocks where UTF-8 is at hand.
+ */
+const char *screen_level(const struct screen *screen, double part);
+
 /* Returns "50 %", "7.5 %" of a fraction: one digit after the point below 10; "-" of NAN. */
 const char *screen_percent(double fraction, char text[32]);
 

@@ -397,6 +397,24 @@ lines 'ended, was observed' "$(plain ended '' '"predicted":0.26' "$contend,\"pre
     "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
 lines 'by DI, at home' "$(plain placed '' '' '"policy":"di","rank":2,"of":3,"home":"0-1","cpus":"0-1","reason":"","neighbours":[]')" \
     "4711.0 solver of root: berth leaves it on CPUs 0-1, where Slurm put it why it presses on the cache (5400 misses per million instructions); number 2 of 3 by cache misses, which are spread over the caches; nobody else is on its caches gain not known: too little is known of the node's programs"
+# its speed over time, in blocks or ASCII; who came and left, and a move; where instructions are not counted, the cores that it used
+course='"course":{"from_s":[1,11,21,31],"to_s":[11,21,31,41],"instructions_s":[2000000000,2000000000,1000000000,null],"cpu":[1,1,1,0.5],"events":[{"at_s":21,"what":"came","id":"12.0","program":"stream"},{"at_s":31,"what":"moved","cpus":"4-5"},{"at_s":41,"what":"went","id":null,"program":null}]}'
+{ echo "$node"; printf '{"version":1,"ok":true,"more":true,"step":%s}\n' "$(plain placed '' '' "$contend" ",$course" | sed 's/"uid":0/"job":4711,&/')"; echo "$last"; } >"$dir/answer"
+LC_ALL=C ctl 0 job '--plot 4711'
+sed -n '/^4711.0: /,$p' "$dir/out" >"$dir/plot"
+[ "$(wc -L <"$dir/plot")" -le 80 ] || fail 'a curve is wider than 80 columns'
+for line in '^4711.0: 1e9 instructions per second$' '^     2 | *##*[-.]*$' '^     0 | *###*$' '^       +--*a--*b--*c$' '^        0:00  *0:41$' \
+    '^        a     0:21  stream (12.0) came beside it$' '^        b     0:31  berth moved it to CPUs 4-5$' '^        c     0:41  a step of another user left$'; do
+    grep -q "$line" "$dir/plot" || { cp "$dir/plot" "$dir/out"; fail "the curve has no '$line'"; }
+done
+high=$(sed -n 2p "$dir/plot" | tr -cd '#' | wc -c) low=$(sed -n 9p "$dir/plot" | tr -cd '#' | wc -c)
+[ "$high" -ge 34 ] && [ "$low" -ge $((high + 15)) ] && [ "$low" -le 56 ] || { cp "$dir/plot" "$dir/out"; fail "$high columns at full speed, $low at any"; }
+sed -i 's/"instructions_s":\[[^]]*\]/"instructions_s":[null,null,null,null]/' "$dir/answer"
+ctl 0 job '--plot 4711'
+out_has '^4711.0: cores used (its instructions are not counted here)$'
+sed -i 's/"course":{.*}\]}/"course":null/' "$dir/answer"
+ctl 0 job '--plot 4711'
+out_has '^4711.0: no curve: no window of it has ended, or nothing is counted of it$'
 near='"near":{"asked":"gpu:0","devices":[],"holds":true,"far":false,"text":"near gpu0 (PCI 0000:3b:00.0, node 0)"}'
 lines 'near its device' "$(plain placed '' '' '"policy":"di","rank":2,"of":3,"home":"0-1","cpus":"0-1","reason":"","neighbours":[],'"$near")" \
     "4711.0 solver of root: berth leaves it on CPUs 0-1, where Slurm put it why it presses on the cache (5400 misses per million instructions); near gpu0 (PCI 0000:3b:00.0, node 0); nobody else is on its caches gain not known: too little is known of the node's programs"

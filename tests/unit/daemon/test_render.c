@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "packer/daemon/render.h"
+#include "packer/daemon/render_course.h"
+#include "packer/observe/course.h"
 #include "packer/place/place.h"
 
 static int open_plain(void **state)
@@ -166,7 +168,7 @@ static void test_explanation(void **state)
         "enforce ranks replace thermal memory faithful tranquil shuffle adapt follow throttle flex "
         "locks "
         "prefetch observe "
-        "bill slowdown loss");
+        "bill slowdown loss course");
     assert_field(object, "was", "null");
     assert_field(object, "ended_at", "null");
     assert_field(object, "exit_status", "null");
@@ -468,6 +470,36 @@ static void test_private_data(void **state)
     json_object_put(object);
 }
 
+/* What happened beside a step is told to all, unless others are hidden; who it was to root and its
+ * owner only. */
+static void test_course(void **state)
+{
+    static const struct course_event came = {
+        .at_s = 11, .kind = COURSE_CAME, .other = {.id = {7, 0}, .uid = 4000, .program = "p"}};
+    struct fixture *f = *state;
+    struct step *step = fixture_run(f, 1, "0", NULL);
+    struct json_object *object;
+
+    assert_null(render_course(step, false, 0)); /* no window has ended */
+    course_add(step->course, &(struct course_point){1, 11.04, NAN, 1.5});
+    course_happened(step->course, &came);
+    object = render_course(step, true, 4000);
+    assert_field(object, "from_s", "[1.0]");
+    assert_field(object, "to_s", "[11.0]");
+    assert_field(object, "instructions_s", "[null]");
+    assert_field(object, "cpu", "[1.5]");
+    assert_field(object, "events",
+                 "[{\"at_s\":11.0,\"what\":\"came\",\"id\":\"7.0\",\"program\":\"p\"}]");
+    json_object_put(object);
+    object = render_course(step, false, 4001);
+    assert_field(object, "events",
+                 "[{\"at_s\":11.0,\"what\":\"came\",\"id\":null,\"program\":\"p\"}]");
+    json_object_put(object);
+    object = render_course(step, true, 4001);
+    assert_field(object, "events", "[]");
+    json_object_put(object);
+}
+
 static int open_smt(void **state)
 {
     *state = fixture_open(TWO_BY_TWO_SMT);
@@ -494,6 +526,7 @@ int main(void)
         test(test_unread),
         test(test_many_tasks),
         test(test_hostile_name),
+        test(test_course),
         test(test_private_data),
     };
 
