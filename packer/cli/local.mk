@@ -24,6 +24,7 @@ libctl_la_SOURCES += \
 	packer/cli/common/users.c packer/cli/common/users.h
 libverbs_la_SOURCES = \
 	packer/cli/blackboard.c \
+	packer/cli/cluster.c packer/cli/cluster.h \
 	packer/cli/course_plot.c packer/cli/course_plot.h \
 	packer/cli/doctor.c packer/cli/doctor.h \
 	packer/cli/doctor_berthd.c \

@@ -7,9 +7,6 @@
 
 #include "packer/cli/common/ctl.h"
 
-#define REFUSED_MANY                                                                               \
-    3 /* one after the other: a step that is gone before it was seen is no outage */
-
 /* ---- why no step is placed ---- */
 
 static bool is_released(struct json_object *node, char *text, size_t size)
@@ -42,7 +39,7 @@ static bool refuses(struct json_object *node, char *text, size_t size)
 {
     double n = ctl_number(node, "refused_in_a_row");
 
-    if (!(n >= REFUSED_MANY))
+    if (!(n >= OUTAGE_REFUSED))
         return false;
     snprintf(text, size, "the last %.0f steps could not be placed: berthd's log says why", n);
     return true;

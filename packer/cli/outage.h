@@ -8,6 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Steps one after the other that could not be placed: one that is gone before it was seen is no
+ * outage. */
+#define OUTAGE_REFUSED 3
+
 /* Writes why the node of a `status` places no new step, and what to do, into text[size]; "" where
  * it does, or is told by berth.conf not to. Returns whether there is something to say. */
 bool outage_say(struct json_object *node, char *text, size_t size);

@@ -9,6 +9,7 @@
 #include "packer/base/cpus.h"
 #include "packer/base/json.h"
 #include "packer/base/text.h"
+#include "packer/cli/cluster.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/drawing.h"
 #include "packer/cli/options/options.h"
@@ -24,15 +25,20 @@
 
 struct status {
     struct find find;
-    bool json, benefit;
-    const char *node; /* NULL: this one */
-    const char *svg;  /* where the picture goes; NULL: a page is printed */
+    bool json, benefit, cluster;
+    const char *ledger; /* with `cluster`; NULL: that of berth.conf */
+    const char *node;   /* NULL: this one */
+    const char *svg;    /* where the picture goes; NULL: a page is printed */
 };
 
 static const struct ctl_option option_rows[] = {
     {"json", 0, NULL, "{\"node\":{...},\"steps\":[...]}", CTL_FLAG(struct status, json)},
     {"nodelist", 'w', "NODE", "another node, where a job of yours runs",
      CTL_TEXT(struct status, node)},
+    {"cluster", 0, NULL, "all nodes, a row each; first those on which berth does nothing",
+     CTL_FLAG(struct status, cluster)},
+    {"ledger", 0, "URL", "with --cluster: the ledger that the nodes share (that of berth.conf)",
+     CTL_TEXT(struct status, ledger)},
     {"svg", 0, "FILE", "a picture of the machine and who is in it, for a browser (-: stdout)",
      CTL_TEXT(struct status, svg)},
     {"benefit", 0, NULL, "does it help here? by the last 30 days, before all else",
@@ -41,7 +47,8 @@ static const struct ctl_option option_rows[] = {
 };
 static const struct ctl_options options = {
     .verb = "status",
-    .synopsis = "[--json | --svg FILE] [--benefit] [-w NODE] [--config FILE] [--here] [--wait S] "
+    .synopsis = "[--json | --svg FILE] [--benefit] [-w NODE | --cluster [--ledger URL]] "
+                "[--config FILE] [--here] [--wait S] "
                 "[--socket PATH]",
     .about = "The node, who stands on which last-level cache, and a line for each step.\n"
              "Exit status 1: no berthd answers, or it places no new step, which is said first.",
@@ -536,6 +543,8 @@ int ctl_status(int argc, char **argv)
 
     if (rc >= 0)
         return rc;
+    if (status.cluster)
+        return cluster_status(status.find.config, status.ledger, status.json);
     answer = find_node(&status.find, status.node, &err);
     if (!answer)
         return ctl_fail(status.node ? status.node : "berthd", "%s", err.text);

@@ -7,6 +7,7 @@ libpacker_la_SOURCES += \
 	packer/daemon/late.c packer/daemon/late.h \
 	packer/daemon/ledger_record.c packer/daemon/ledger_record.h \
 	packer/daemon/missed.c packer/daemon/missed.h \
+	packer/daemon/node_news.c packer/daemon/node_news.h \
 	packer/daemon/notify.c packer/daemon/notify.h \
 	packer/daemon/open.c packer/daemon/open.h \
 	packer/daemon/own_cpus.c packer/daemon/own_cpus.h \

@@ -54,6 +54,7 @@
     ROW(inside)        /* what their threads are given there; ends before they go home */ \
     ROW(board)         /* tells processes what the turn has found */ \
     ROW(pressure)      /* and berth-steer, from the same windows */ \
+    ROW(node_news)     /* who looks at all nodes is told how this one fares */ \
     ROW(usage)         /* reads processes, for people: what others wait for comes first */
 /* clang-format on */
 

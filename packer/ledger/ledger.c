@@ -52,6 +52,7 @@ struct ledger {
     bool fresh, full; /* fresh: there are lines that no turn of the thread has seen */
     bool begun;       /* what an earlier process left in the spool was looked at */
     struct ledger_pressure pressure; /* node "": none waits */
+    struct ledger_node now;          /* likewise */
     char why[256];
 };
 
@@ -64,7 +65,7 @@ static size_t count_waiting(const struct ledger *ledger)
 /* Is there something to be brought to the database? The mutex is held. */
 static bool has_something(const struct ledger *ledger)
 {
-    return count_waiting(ledger) > 0 || ledger->pressure.node[0];
+    return count_waiting(ledger) > 0 || ledger->pressure.node[0] || ledger->now.node[0];
 }
 
 /* ---- the thread: from the spool and from memory ---- */
@@ -181,6 +182,18 @@ static int deliver_pressure(struct ledger *ledger, struct ledger_store *store,
     return pressure.node[0] ? ledger_store_pressure(store, &pressure, err) : 0;
 }
 
+/* The same of how its berthd fares. */
+static int deliver_node(struct ledger *ledger, struct ledger_store *store, struct berth_error *err)
+{
+    struct ledger_node now;
+
+    worker_lock(&ledger->worker);
+    now = ledger->now;
+    ledger->now.node[0] = '\0';
+    worker_unlock(&ledger->worker);
+    return now.node[0] ? ledger_store_node(store, &now, err) : 0;
+}
+
 /* Brings all that waits to the database; that may take a while. */
 static int deliver_all(struct ledger *ledger, bool stored, struct berth_error *err)
 {
@@ -196,6 +209,8 @@ static int deliver_all(struct ledger *ledger, bool stored, struct berth_error *e
         rc = -1;
     if (rc == 0)
         rc = deliver_pressure(ledger, store, err);
+    if (rc == 0)
+        rc = deliver_node(ledger, store, err);
     ledger_store_close(store);
     worker_lock(&ledger->worker);
     ledger->queued -= gone;
@@ -450,6 +465,14 @@ void ledger_tell(struct ledger *ledger, const struct ledger_pressure *pressure)
 {
     worker_lock(&ledger->worker);
     ledger->pressure = *pressure;
+    worker_changed(&ledger->worker);
+    worker_unlock(&ledger->worker);
+}
+
+void ledger_tell_node(struct ledger *ledger, const struct ledger_node *node)
+{
+    worker_lock(&ledger->worker);
+    ledger->now = *node;
     worker_changed(&ledger->worker);
     worker_unlock(&ledger->worker);
 }

@@ -108,6 +108,26 @@ struct ledger_pressure {
  * anything. What is not there yet when a newer one comes, or berthd ends, is forgotten. */
 void ledger_tell(struct ledger *ledger, const struct ledger_pressure *pressure);
 
+/* How a node's berthd fares, for who looks at all nodes. */
+struct ledger_node {
+    char node[64], berth[32];
+    int64_t at, up_at; /* Unix seconds: of this news, and since when its berthd runs */
+    int64_t steps;     /* live */
+    bool released;     /* root has released the node */
+    bool denied;       /* berthd lacks what it needs to place steps */
+    int64_t refused;   /* steps one after the other, up to the last, that could not be placed */
+    int64_t missed;    /* launches that went on without berth since its start */
+};
+
+/* Likewise of a node. */
+void ledger_tell_node(struct ledger *ledger, const struct ledger_node *node);
+
+/* Calls fn with the last news of each node, by name, until it returns other than 0. Returns 0, also
+ * where nobody has told any yet; or -1 and err. */
+int ledger_nodes_read(const char *url, const char *defaults,
+                      int (*fn)(const struct ledger_node *node, void *arg), void *arg,
+                      struct berth_error *err);
+
 /* Returns how many records wait for the database, and why (""). */
 size_t ledger_waiting(struct ledger *ledger, char why[256]);
 

@@ -5,6 +5,7 @@ libpacker_la_SOURCES += \
 	packer/ledger/hours.c \
 	packer/ledger/ledger.c packer/ledger/ledger.h \
 	packer/ledger/line.c packer/ledger/line.h \
+	packer/ledger/nodes.c \
 	packer/ledger/outbox.c packer/ledger/outbox.h \
 	packer/ledger/read.c \
 	packer/ledger/schema.c packer/ledger/schema.h \

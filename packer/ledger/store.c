@@ -195,3 +195,35 @@ int ledger_store_pressure(struct ledger_store *store, const struct ledger_pressu
     sql_finish(replace);
     return rc < 0 ? -1 : 0;
 }
+
+/* ---- for who looks at all nodes (ledger/nodes.c) ---- */
+
+static const sql_migration nodes_migration[] = {
+    {"CREATE TABLE IF NOT EXISTS node_now (node VARCHAR(64) NOT NULL PRIMARY KEY,"
+     " \"at\" BIGINT NOT NULL, up_at BIGINT NOT NULL, berth VARCHAR(32) NOT NULL,"
+     " steps BIGINT NOT NULL, released BIGINT NOT NULL, denied BIGINT NOT NULL,"
+     " refused BIGINT NOT NULL, missed BIGINT NOT NULL)%s"},
+};
+
+int ledger_store_node(struct ledger_store *store, const struct ledger_node *node,
+                      struct berth_error *err)
+{
+    const int64_t number[] = {node->at,     node->up_at,   node->steps, node->released,
+                              node->denied, node->refused, node->missed};
+    struct sql_statement *replace;
+    int rc;
+
+    if (sql_migrate(store->sql, "nodes", nodes_migration, 1, err) < 0 ||
+        sql_prepare(store->sql,
+                    "REPLACE INTO node_now (node, berth, \"at\", up_at, steps, released, denied,"
+                    " refused, missed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    &replace, err) < 0)
+        return -1;
+    sql_bind_text(replace, 0, node->node);
+    sql_bind_text(replace, 1, node->berth);
+    for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+        sql_bind_int(replace, 2 + i, number[i]);
+    rc = sql_step(replace, err);
+    sql_finish(replace);
+    return rc < 0 ? -1 : 0;
+}

@@ -26,5 +26,7 @@ int ledger_store_identify(struct ledger_store *store, const struct ledger_identi
  * err. */
 int ledger_store_pressure(struct ledger_store *store, const struct ledger_pressure *pressure,
                           struct berth_error *err);
+int ledger_store_node(struct ledger_store *store, const struct ledger_node *node,
+                      struct berth_error *err); /* likewise */
 
 #endif

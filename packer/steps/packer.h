@@ -62,6 +62,7 @@ struct states {
     struct node_power *power; /* of the packages (node_power.h) */
     struct bill *bill;        /* what the meters say, and who gets it */
     struct board *board;
+    struct node_news *node_news;       /* NULL: nobody looks at all nodes */
     struct pressure *pressure;         /* NULL: berth-steer is told nothing */
     struct ledger *ledger;             /* NULL: no record is kept */
     struct record_pages *record_pages; /* of the ledger, for users */

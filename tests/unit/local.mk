@@ -118,6 +118,7 @@ unit_programs = \
 	tests/unit/daemon/test_open \
 	tests/unit/daemon/test_own_cpus \
 	tests/unit/daemon/test_pipeline \
+	tests/unit/daemon/test_node_news \
 	tests/unit/daemon/test_pressure \
 	tests/unit/daemon/test_privileges \
 	tests/unit/daemon/test_questions \
@@ -391,6 +392,7 @@ unit_scripts = \
 	tests/unit/probe/threads/test_threads.sh \
 	tests/unit/cli/test_berthctl.sh \
 	tests/unit/cli/test_blackboard.sh \
+	tests/unit/cli/test_cluster.sh \
 	tests/unit/cli/test_completion.sh \
 	tests/unit/cli/test_job.sh \
 	tests/unit/cli/test_why.sh \

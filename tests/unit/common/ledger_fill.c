@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ledger_fill URL - put records into a ledger, for tests: each line of stdin is one, as the queue
- * has them (ledger/line.h). */
+/* ledger_fill URL [nodes] - put records into a ledger, for tests: each line of stdin is one, as the
+ * queue has them (ledger/line.h). With `nodes` each is a node's last news: its name, when that was
+ * told, since when berthd runs, steps, released, denied, refused, missed. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +44,26 @@ static int fill(struct ledger_store *store, struct ledger_record *records)
     return rc == 0 && n ? put(store, records, n) : rc;
 }
 
+/* Every line of stdin, of a node each. */
+static int fill_nodes(struct ledger_store *store)
+{
+    struct ledger_node node = {.berth = "0.1.0"};
+    struct berth_error err;
+    int released, denied;
+
+    while (scanf("%63s %" SCNd64 " %" SCNd64 " %" SCNd64 " %d %d %" SCNd64 " %" SCNd64, node.node,
+                 &node.at, &node.up_at, &node.steps, &released, &denied, &node.refused,
+                 &node.missed) == 8) {
+        node.released = released;
+        node.denied = denied;
+        if (ledger_store_node(store, &node, &err) < 0) {
+            fprintf(stderr, "ledger_fill: %s\n", err.text);
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct ledger_record *records = malloc(BATCH * sizeof(*records));
@@ -50,8 +72,8 @@ int main(int argc, char **argv)
     struct conf conf;
     int rc;
 
-    if (argc != 2 || !records) {
-        fputs("usage: ledger_fill URL\n", stderr);
+    if (argc < 2 || argc > 3 || !records) {
+        fputs("usage: ledger_fill URL [nodes]\n", stderr);
         return 2;
     }
     conf_init(&conf);
@@ -60,7 +82,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "ledger_fill: %s\n", err.text);
         return 1;
     }
-    rc = fill(store, records);
+    rc = argc == 3 ? fill_nodes(store) : fill(store, records);
     ledger_store_close(store);
     free(records);
     return rc == 0 ? 0 : 1;
