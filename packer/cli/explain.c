@@ -284,6 +284,10 @@ static const struct paragraph {
      "that "
      "of CPU {thermal.moved_to}|, and nowhere was it cooler], {thermal.at@}|nothing since berthd "
      "started]; moved {thermal.moves} times[; does not come back to CPUs {thermal.hot}]"},
+    {"proposed", false, NULL,
+     "policy {proposed.by} proposed its [{proposed.what=cpus}place|[{proposed.what=khz}greatest "
+     "frequency|prefetchers]][: refused: {proposed.why}|: done], {proposed.at@}; "
+     "{proposed.changes} done so far, {proposed.refused} refused"},
     {"memory", false, NULL,
      "[{memory.running?}pages are under way|it has moved]"
      "; to move [{memory.bytes:1/1048576} MiB|not known]"
@@ -299,6 +303,7 @@ static const struct paragraph {
     {"flex", false, explain_flex, NULL},
     {"locks", false, explain_locks, NULL},
     {"prefetch", false, explain_prefetch, NULL},
+    {"frequency", false, explain_frequency, NULL},
     {"observe", false, say_observe, NULL},
     {"loss", false, say_loss, NULL},
     {"bill", false, NULL,

@@ -182,10 +182,20 @@ void explain_prefetch(FILE *out, struct json_object *prefetch)
     say_how_often(out, prefetch);
 }
 
+void explain_frequency(FILE *out, struct json_object *frequency)
+{
+    if (say_refused(out, frequency))
+        return;
+    ctl_say(out, frequency,
+            "[at most {khz:0/1000} MHz|no limit holds any more]; {own_clocks} clocks that it has "
+            "to itself, {changed_clocks} of them changed");
+    say_how_often(out, frequency);
+}
+
 void explain_inside(FILE *out, struct json_object *step)
 {
-    static const char *const words[] = {"faithful", "tranquil", "shuffle", "adapt",   "follow",
-                                        "throttle", "flex",     "locks",   "prefetch"};
+    static const char *const words[] = {"faithful", "tranquil", "shuffle", "adapt",    "follow",
+                                        "throttle", "flex",     "locks",   "prefetch", "frequency"};
     bool any = false;
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

@@ -19,6 +19,7 @@ void explain_follow(FILE *out, struct json_object *follow);
 void explain_throttle(FILE *out, struct json_object *throttle);
 void explain_flex(FILE *out, struct json_object *flex);
 void explain_locks(FILE *out, struct json_object *locks);
+void explain_frequency(FILE *out, struct json_object *frequency);
 void explain_prefetch(FILE *out, struct json_object *prefetch);
 
 #endif

@@ -154,6 +154,11 @@ void admit_options(const struct conf *conf, struct wire_register *request,
         o->tag[0] = '\0';
 }
 
+bool admit_proposes(const struct conf *conf, uint32_t uid)
+{
+    return uid == 0 || number_named(conf->propose_users, uid);
+}
+
 void admit_strike(char *refused, const char *word)
 {
     size_t length = strlen(word);

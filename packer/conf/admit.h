@@ -3,8 +3,9 @@
  *
  * The key `allow` of berth.conf lists the words of --contention-aware that users may use. isolate
  * and max-slowdown, for which their neighbours pay, are for those only whom the keys isolate_...
- * name, throttle and prefetch for those of throttle_users and prefetch_users; a running berthd
- * knows the users and groups of these keys by number (admit_names.h). */
+ * name, throttle and prefetch for those of throttle_users and prefetch_users; to propose what
+ * happens to others' steps is for propose_users. A running berthd knows the users and groups of
+ * these keys by number (admit_names.h). */
 #ifndef BERTH_CONF_ADMIT_H
 #define BERTH_CONF_ADMIT_H
 
@@ -37,6 +38,9 @@ const char *admit_refusal(const struct conf *conf, const struct wire_register *r
 /* Says whether only the job's account or QOS could allow this word, and they are not known. */
 bool admit_unknown(const struct conf *conf, const struct wire_register *request,
                    const struct wire_identity *is, const char *word);
+
+/* May programs of the user propose what happens to any step? Root's may. */
+bool admit_proposes(const struct conf *conf, uint32_t uid);
 
 /* Takes a word off the list of those that were refused. */
 void admit_strike(char *refused, const char *word);

@@ -39,13 +39,15 @@ static const struct list {
     {"isolate_groups", false, offsetof(struct conf, isolate_groups)},
     {"throttle_users", true, offsetof(struct conf, throttle_users)},
     {"prefetch_users", true, offsetof(struct conf, prefetch_users)},
+    {"propose_users", true, offsetof(struct conf, propose_users)},
 };
 
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
 #define LIST_SIZE sizeof(((struct conf *)NULL)->isolate_users)
 _Static_assert(LIST_SIZE == sizeof(((struct conf *)NULL)->isolate_groups) &&
                    LIST_SIZE == sizeof(((struct conf *)NULL)->throttle_users) &&
-                   LIST_SIZE == sizeof(((struct conf *)NULL)->prefetch_users),
+                   LIST_SIZE == sizeof(((struct conf *)NULL)->prefetch_users) &&
+                   LIST_SIZE == sizeof(((struct conf *)NULL)->propose_users),
                "all of one size");
 
 static char *words_of(struct conf *conf, size_t i)

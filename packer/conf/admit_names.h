@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* admit_names - the users and groups whom berth.conf names in isolate_users, isolate_groups,
- * throttle_users and prefetch_users, as numbers.
+ * throttle_users, prefetch_users and propose_users, as numbers.
  *
  * A name is looked up once, and a launch never waits for a directory service: at the start before
  * there is an event loop, and when berth.conf is read again by a thread. Until its answer is there,

@@ -63,6 +63,7 @@ struct conf {
     char allow[256]; /* words of --contention-aware that users may ask for, comma separated */
     char isolate_users[512], isolate_groups[512], isolate_accounts[512], isolate_qos[512];
     char throttle_users[512], prefetch_users[512]; /* who may, where `allow` has the word */
+    char propose_users[512];                       /* whose programs may move others' steps */
     enum wire_policy policy;                       /* of steps that ask for none */
     enum conf_dio_power_order dio_power_order; /* who shares an open cache (struct cluster_rule) */
     enum conf_edp_power edp_power;             /* the power that the energy-delay product counts */

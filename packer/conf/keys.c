@@ -140,8 +140,10 @@ const struct conf_key conf_key[] = {
     {"topology", START, "", TEXT, FIELD(topology),
      "Empty: this machine. Else an hwloc XML file or an hwloc synthetic string (for tests)."},
     {"places", START, "auto", CHOICE(places_words), FIELD(places),
-     "What steps exchange: whole cores, or hardware threads, so that berth chooses who shares a core "
-     "with whom. auto: threads where slurm.conf lets jobs share cores, that is with CR_CPU and CPUs "
+     "What steps exchange: whole cores, or hardware threads, so that berth chooses who shares a "
+     "core "
+     "with whom. auto: threads where slurm.conf lets jobs share cores, that is with CR_CPU and "
+     "CPUs "
      "as many as hardware threads, and where no node's line has ThreadsPerCore of 2 or more. Where "
      "it gives jobs whole cores they stay whole, whatever stands here."},
     {"cgroup_root", START, "/sys/fs/cgroup", PATH, FIELD(cgroup_root),
@@ -171,6 +173,12 @@ const struct conf_key conf_key[] = {
      "Users, by name or number, who may ask for throttle where allow has it (* is all)."},
     {"prefetch_users", LIVE, "*", WORDS(NULL), FIELD(prefetch_users),
      "Users, likewise, who may ask for prefetch."},
+    {"propose_users", LIVE, "", WORDS(NULL), FIELD(propose_users),
+     "Users, likewise, whose programs may propose where steps stand, and the greatest frequency "
+     "and "
+     "the prefetchers of their cores, beside root's: a policy of the site's own, as in "
+     "contrib/policies. They are told of all steps, whatever private_data says. See "
+     "berth-protocol(7), PROPOSE."},
     {"policy", LIVE, "contend", CHOICE(policy_words), FIELD(policy),
      "How steps are placed that ask for no policy: contend so that they lose the least work by its "
      "prediction; pain, sdc, animal and missrate by their scores of who should share a cache; di "

@@ -261,6 +261,21 @@ static void prefetch(const struct packer *packer, struct feature *feature)
         set(feature, FEATURE_ON, "cores' prefetchers are switched (MSR 0x1A4)");
 }
 
+/* Can a site's own policy have the greatest frequency of cores changed? */
+static void frequency(const struct packer *packer, struct feature *feature)
+{
+    const char *users = packer->world.conf.propose_users;
+
+    if (!users[0])
+        set(feature, FEATURE_OFF, "propose_users is empty: only root's policies may propose it");
+    else if (!packer->state->registers->clock)
+        set(feature, FEATURE_ABSENT, "%s", lacks_why(packer, LACK_FREQUENCY));
+    else if (!packer->world.enforce->way->touches)
+        set(feature, FEATURE_ABSENT, "nothing is changed on this node (enforcement=dryrun)");
+    else
+        set(feature, FEATURE_ON, "where a policy of root or of users %.100s proposes it", users);
+}
+
 static void probing(const struct packer *packer, struct feature *feature)
 {
     if (packer->world.conf.probe == CONF_OFF)
@@ -432,6 +447,7 @@ static const struct {
     {"lock_time", PRIVILEGES_LOCK_TIME, lock_time},
     {"reuse_sampling", PRIVILEGES_REUSE, reuse},
     {"prefetch", PRIVILEGES_PREFETCH, prefetch},
+    {"frequency", 0, frequency},
     {"probe", 0, probing},
     {"energy", 0, energy},
     {"blackboard", 0, blackboard},

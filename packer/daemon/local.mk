@@ -14,6 +14,7 @@ libpacker_la_SOURCES += \
 	packer/daemon/pipeline.c packer/daemon/pipeline.h \
 	packer/daemon/pressure.c packer/daemon/pressure.h \
 	packer/daemon/privileges.c packer/daemon/privileges.h \
+	packer/daemon/propose.c packer/daemon/propose.h \
 	packer/daemon/record_pages.c packer/daemon/record_pages.h \
 	packer/daemon/records.c packer/daemon/records.h \
 	packer/daemon/render.c packer/daemon/render.h \

@@ -590,6 +590,7 @@ struct json_object *render_explanation(const struct packer *packer, const struct
     json_add(object, "ranks", render_ranks(step));
     add_if(object, step->replace.decisions, "replace", packer, step);
     add_if(object, thermal_tells(step), "thermal", packer, step);
+    add_if(object, step->proposed.by[0], "proposed", packer, step);
     add_if(object, step->memory.asked, "memory", packer, step);
     figures_inside(packer, step, object);
     json_add(object, "observe", render_observe(packer, step));

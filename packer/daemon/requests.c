@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "packer/daemon/requests.h"
 
+#include "packer/conf/admit.h"
 #include "packer/daemon/pipeline.h"
+#include "packer/daemon/propose.h"
 #include "packer/daemon/records.h"
 #include "packer/daemon/render.h"
 #include "packer/daemon/render_sample.h"
@@ -13,7 +15,8 @@
 
 static bool may_see(const struct reply *reply, const struct step *step)
 {
-    return reply->uid == 0 || reply->uid == step->request.uid;
+    return reply->uid == step->request.uid ||
+           admit_proposes(&reply->packer->world.conf, reply->uid);
 }
 
 /* Says whether it is time for the node; then the walk over the steps begins. */
@@ -171,6 +174,8 @@ const struct request_op TABLE(request_ops, WIRE_OPS) = {
     ROW(WIRE_OP_PROFILES) = {.act = stored_begin, .part = stored_tell},
     ROW(WIRE_OP_PROFILE_PUT) = {.act = stored_put},
     ROW(WIRE_OP_RECORDS) = {.act = records_begin, .text = records_tell},
+    ROW(WIRE_OP_CORES) = {.act = cores_begin, .part = cores_tell},
+    ROW(WIRE_OP_PROPOSE) = {.act = propose_act},
     ROW(WIRE_OP_PROFILE_FORGET) = {.act = stored_forget, .line = stored_tell_forgotten},
 };
 TABLE_COMPLETE(request_ops);

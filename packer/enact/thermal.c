@@ -9,7 +9,7 @@
 
 #include "models/energy/thermal.h"
 #include "packer/base/clock.h"
-#include "packer/enact/rearrange.h"
+#include "packer/enact/exchange.h"
 #include "packer/observe/window.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/stage.h"
@@ -100,30 +100,6 @@ static size_t cpu_of(const struct packer *packer, size_t core)
     return cpus_next(&packer->world.topo->core[core].cpus, 0);
 }
 
-/* Is one of the step's cores of another kind? */
-static bool is_mixed(const struct topo *topo, const struct step *step, size_t core)
-{
-    struct cpus own, of_kind;
-
-    enforce_union(&step->body, ENFORCE_PLACE, &own);
-    topo_cpus_of_kind(topo, topo->core[core].kind, &of_kind);
-    return !cpus_subset(&own, &of_kind);
-}
-
-/* May the step not stand there, whether or not the core is hot? */
-static bool is_barred(const struct packer *packer, const struct step *step, size_t core,
-                      const struct cpus *isolated)
-{
-    struct cpus nodes;
-
-    topo_nodes_of(packer->world.topo, &packer->world.topo->core[core].cpus, &nodes);
-    return step->request.options.isolate || !step_may_use(step, &nodes) ||
-           (step->near.holds &&
-            !cpus_subset(&packer->world.topo->core[core].cpus, &step->near.cpus)) ||
-           cpus_intersect(&packer->world.topo->core[core].cpus, isolated) ||
-           (packer->world.topo->kinds > 1 && is_mixed(packer->world.topo, step, core));
-}
-
 static void add_program(const struct packer *packer, struct view *view, struct step *step,
                         const struct cpus *isolated)
 {
@@ -132,7 +108,7 @@ static void add_program(const struct packer *packer, struct view *view, struct s
 
     for (size_t core = 0; core < cores; core++) {
         hot[core] = cpus_has(&step->thermal.hot, cpu_of(packer, core));
-        never[core] = is_barred(packer, step, core, isolated);
+        never[core] = exchange_barred(packer, step, core, isolated) != NULL;
     }
     view->program[view->n] = (struct thermal_program){(int)step->class.id, hot, never};
     view->step[view->n++] = step;
@@ -150,25 +126,6 @@ static void stand(const struct packer *packer, struct view *view, const struct s
 
         if (cpus_intersect(&packer->world.topo->core[i].cpus, &its))
             core->who = core->who == THERMAL_FREE ? who : THERMAL_TAKEN;
-    }
-}
-
-/* The CPUs of the caches on which somebody stands who is to be isolated. */
-static void isolated_cpus(const struct packer *packer, struct cpus *isolated)
-{
-    const struct topo *topo = packer->world.topo;
-    const struct step *step;
-    struct cpus its;
-
-    cpus_zero(isolated);
-    TAILQ_FOREACH(step, &packer->steps->live, link)
-    {
-        if (!step->request.options.isolate)
-            continue;
-        enforce_union(&step->body, ENFORCE_PLACE, &its);
-        for (size_t i = 0; i < topo->llcs; i++)
-            if (cpus_intersect(&topo->llc[i].cpus, &its))
-                cpus_or(isolated, &topo->llc[i].cpus);
     }
 }
 
@@ -197,7 +154,7 @@ static void fill(const struct packer *packer, struct view *view, double now_s)
     struct step *step;
 
     look(packer, view, now_s);
-    isolated_cpus(packer, &isolated);
+    exchange_isolated(packer, &isolated);
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (step_is_shell(step))
@@ -209,22 +166,6 @@ static void fill(const struct packer *packer, struct view *view, double now_s)
 }
 
 /* ---- moving ---- */
-
-/* Exchanges who stands on two cores of the pool. */
-static int exchange(const struct packer *packer, size_t a, size_t b, struct berth_error *err)
-{
-    struct pool next;
-
-    if (pool_copy(&next, packer->pool) < 0)
-        return berth_no_memory(err);
-    for (size_t i = 0; i < next.cores; i++) {
-        if (next.stand[i] == a)
-            next.stand[i] = b;
-        else if (next.stand[i] == b)
-            next.stand[i] = a;
-    }
-    return rearrange_as(packer, &next, 0, err);
-}
 
 static void note(const struct packer *packer, struct step *step, const struct thermal_core *core,
                  size_t from, size_t to)
@@ -290,7 +231,7 @@ static bool look_after(const struct packer *packer, struct view *view, size_t fr
         return false;
     if (view->core[to].who < view->n)
         other = view->step[view->core[to].who];
-    if (exchange(packer, from, to, &err) < 0) {
+    if (exchange_cores(packer, 1, &from, &to, &err) < 0) {
         log_error("%s", err.text);
         return false;
     }

@@ -17,6 +17,7 @@
 #include "packer/place/place.h"
 #include "packer/place/reason.h"
 #include "packer/size/judge.h"
+#include "packer/steps/proposed.h"
 #include "packer/steps/effect.h"
 #include "packer/steps/program.h"
 #include "packer/steps/step_counts.h"
@@ -385,9 +386,15 @@ static const char *tested_by(const struct step *step)
     return tested(step)->by_energy ? "instructions per joule" : "instructions per CPU second";
 }
 
+static const char *text_if(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
 static const char *prefetch_state(const struct step *step)
 {
-    enum wire_prefetch asked = step->request.options.prefetch;
+    enum wire_prefetch proposed = proposed_prefetch(step),
+                       asked = proposed ? proposed : step->request.options.prefetch;
 
     return asked == WIRE_PREFETCH_AUTO ? prefetch_state_name[tested(step)->state]
                                        : wire_prefetch_name[asked];

@@ -10,11 +10,12 @@
 #include "packer/base/clock.h"
 #include "packer/base/log.h"
 #include "packer/counters/counters.h"
+#include "packer/inside/core_registers.h"
 #include "packer/inside/deal.h"
 #include "packer/inside/policy.h"
-#include "packer/inside/prefetch_cores.h"
 #include "packer/observe/window.h"
 #include "packer/steps/effect.h"
+#include "packer/steps/proposed.h"
 #include "packer/steps/registers.h"
 #include "packer/steps/stage.h"
 
@@ -229,7 +230,7 @@ static void begin_all(const struct packer *packer, struct step *step)
 void inside_begin(const struct packer *packer, struct step *step)
 {
     inside_undo(packer, step);
-    prefetch_settle(packer); /* others may stand elsewhere now */
+    core_registers_settle(packer); /* others may stand elsewhere now */
     step->inside.slice_ms = NAN;
     step->inside.mem_auto = step->request.options.mem_auto && packer->world.topo->nodes > 1;
     if (!asks(step))
@@ -248,7 +249,7 @@ void inside_resume(const struct packer *packer)
 {
     deal_clean(packer);
     step_page_sweep(packer);
-    prefetch_settle(packer);
+    core_registers_settle(packer);
 }
 
 /* ---- turns of a step ---- */
@@ -282,6 +283,37 @@ static struct inside_run *run_of(const struct packer *packer, struct step *step)
     return step->inside.run;
 }
 
+int inside_propose(const struct packer *packer, struct step *step, enum step_policy i,
+                   struct berth_error *err)
+{
+    struct step_inside *inside = &step->inside;
+    const char *why;
+
+    if (!run_of(packer, step))
+        return berth_error_set(err, "%s", inside->why ? inside->why : "nothing is asked");
+    why = inside_refusal(packer, step, i);
+    if (why)
+        return berth_error_set(err, "%s", why);
+    inside->run->enacted |= 1u << i;
+    effect_begin(&inside->effect[i], clock_s());
+    effect_begin(&inside->any, clock_s());
+    if (inside_policies[i]->enact(packer, step, err) == 0) {
+        account(step);
+        return 0;
+    }
+    inside->effect[i].changes--;
+    inside->any.changes--;
+    undo(packer, step, i);
+    account(step);
+    return -1;
+}
+
+void inside_withdraw(const struct packer *packer, struct step *step, enum step_policy i)
+{
+    undo(packer, step, i);
+    account(step);
+}
+
 /* Tries again what could not be taken back. */
 static void undo_again(const struct packer *packer, struct step *step)
 {
@@ -296,7 +328,7 @@ bool inside_turn(const struct packer *packer)
     bool more = false;
 
     begin_turn(packer);
-    prefetch_settle(packer);
+    core_registers_settle(packer);
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         deal_turn(packer, step);
@@ -323,7 +355,7 @@ void inside_undo(const struct packer *packer, struct step *step)
 
 void inside_stop(const struct packer *packer)
 {
-    prefetch_settle(packer);
+    core_registers_settle(packer);
     deal_stop(packer, INSIDE_STOP_S);
 }
 
@@ -387,7 +419,7 @@ const char *inside_page(const struct step *step)
 static int open_inside(const struct packer *packer, struct berth_error *err)
 {
     (void)err;
-    prefetch_open(packer);
+    core_registers_open(packer);
     return 0;
 }
 
@@ -418,4 +450,5 @@ const struct stage inside_stage = {
     .end = end_inside,
     .undo = inside_undo,
     .turn = policies_turn,
+    .due = proposed_due,
 };

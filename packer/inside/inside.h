@@ -47,6 +47,15 @@ void inside_disown(struct step *step);
 /* berthd ends: what it has open of the step is closed. */
 void inside_close(const struct packer *packer, struct step *step);
 
+/* A site's own policy has proposed something that this policy does (steps/proposed.h): does it now.
+ * 0, or -1 and err: it is not done, and what was begun is taken back. The caller then takes the
+ * proposal back, too. */
+int inside_propose(const struct packer *packer, struct step *step, enum step_policy i,
+                   struct berth_error *err);
+
+/* What it did for a proposal that holds no more is undone. */
+void inside_withdraw(const struct packer *packer, struct step *step, enum step_policy i);
+
 /* Returns the path of the page that the step's processes read (runtime/page.h); NULL: there is
  * none.
  */

@@ -6,6 +6,7 @@ libpacker_la_SOURCES += \
 	packer/inside/deal_job.c packer/inside/deal_job.h \
 	packer/inside/faithful.c \
 	packer/inside/follow.c \
+	packer/inside/frequency.c \
 	packer/inside/inside_page.c \
 	packer/inside/throttle.c \
 	packer/inside/synchronise.c \
@@ -13,7 +14,7 @@ libpacker_la_SOURCES += \
 	packer/inside/groups.c packer/inside/groups.h \
 	packer/inside/policy.c packer/inside/policy.h \
 	packer/inside/prefetch.c \
-	packer/inside/prefetch_cores.c packer/inside/prefetch_cores.h \
+	packer/inside/core_registers.c packer/inside/core_registers.h \
 	packer/inside/shuffle.c \
 	packer/inside/slice.c \
 	packer/inside/step_page.c packer/inside/step_page.h \

@@ -13,7 +13,7 @@ const struct inside_policy *const TABLE(inside_policies, STEP_POLICIES) = {
     ROW(STEP_SHUFFLE) = &inside_shuffle,   ROW(STEP_ADAPT) = &inside_adapt,
     ROW(STEP_FOLLOW) = &inside_follow,     ROW(STEP_FLEX) = &inside_flex,
     ROW(STEP_THROTTLE) = &inside_throttle, ROW(STEP_LOCKS) = &inside_locks,
-    ROW(STEP_PREFETCH) = &inside_prefetch,
+    ROW(STEP_PREFETCH) = &inside_prefetch, ROW(STEP_FREQUENCY) = &inside_frequency,
 };
 TABLE_COMPLETE(inside_policies);
 

@@ -92,6 +92,11 @@ struct inside_run {
         size_t cores;       /* that hold what berth has written */
         int64_t at;         /* unix seconds of the last decision; 0: there was none */
     } prefetch;
+    struct inside_frequency {
+        struct cpus own; /* first CPUs of the policies of cpufreq that it has to itself */
+        bool differs;    /* one of them is not as wanted */
+        size_t clocks;   /* that hold what berth has written */
+    } frequency;
 };
 
 struct inside_policy {
@@ -136,7 +141,7 @@ struct inside_policy {
 };
 
 extern const struct inside_policy inside_faithful, inside_tranquil, inside_shuffle, inside_adapt,
-    inside_follow, inside_throttle, inside_flex, inside_locks, inside_prefetch;
+    inside_follow, inside_throttle, inside_flex, inside_locks, inside_prefetch, inside_frequency;
 
 /* The rows (inside/policy.c). */
 extern const struct inside_policy *const inside_policies[STEP_POLICIES];

@@ -9,21 +9,29 @@
 
 #include "packer/base/clock.h"
 #include "packer/inside/policy.h"
-#include "packer/inside/prefetch_cores.h"
+#include "packer/inside/core_registers.h"
 #include "enum_table.h"
 #include "packer/counters/counters.h"
-#include "packer/steps/registers.h"
+#include "packer/steps/proposed.h"
 
 #define COUNTED (1u << COUNTER_INSTRUCTIONS | 1u << COUNTER_CPU_NS)
 
+/* What a site's policy proposes counts as the user's word (steps/proposed.h). */
+static enum wire_prefetch word_of(const struct step *step)
+{
+    enum wire_prefetch proposed = proposed_prefetch(step);
+
+    return proposed == WIRE_PREFETCH_NONE ? step->request.options.prefetch : proposed;
+}
+
 static bool asked(const struct step *step)
 {
-    return step->request.options.prefetch != WIRE_PREFETCH_NONE;
+    return word_of(step) != WIRE_PREFETCH_NONE;
 }
 
 static bool is_auto(const struct step *step)
 {
-    return step->request.options.prefetch == WIRE_PREFETCH_AUTO;
+    return word_of(step) == WIRE_PREFETCH_AUTO;
 }
 
 static const char *lacks(const struct packer *packer)
@@ -38,19 +46,22 @@ static const char *refuse(const struct packer *packer, const struct step *step)
     return NULL;
 }
 
-static enum prefetch_want wanted(const struct step *step, const struct prefetch *model)
+static struct registers_want wanted(const struct packer *packer, const struct step *step)
 {
-    static const enum prefetch_want TABLE(of_state, PREFETCH_STATES) = {
-        ROW(PREFETCH_WAITING) = PREFETCH_LEAVE,       ROW(PREFETCH_TEST_ON) = PREFETCH_SWITCH_ON,
-        ROW(PREFETCH_TEST_OFF) = PREFETCH_SWITCH_OFF, ROW(PREFETCH_ON) = PREFETCH_SWITCH_ON,
-        ROW(PREFETCH_OFF) = PREFETCH_SWITCH_OFF,
+    static const enum registers_how TABLE(of_state, PREFETCH_STATES) = {
+        ROW(PREFETCH_WAITING) = REGISTERS_LEAVE, ROW(PREFETCH_TEST_ON) = REGISTERS_CLEAR,
+        ROW(PREFETCH_TEST_OFF) = REGISTERS_SET,  ROW(PREFETCH_ON) = REGISTERS_CLEAR,
+        ROW(PREFETCH_OFF) = REGISTERS_SET,
     };
     TABLE_COMPLETE(of_state);
+    struct registers_want want = {.kind = REGISTER_PREFETCHERS,
+                                  .mask = packer->state->registers->prefetchers};
 
     if (is_auto(step))
-        return of_state[model->state];
-    return step->request.options.prefetch == WIRE_PREFETCH_ON ? PREFETCH_SWITCH_ON
-                                                              : PREFETCH_SWITCH_OFF;
+        want.how = of_state[step->inside.run->prefetch.model.state];
+    else
+        want.how = word_of(step) == WIRE_PREFETCH_ON ? REGISTERS_CLEAR : REGISTERS_SET;
+    return want;
 }
 
 /* ---- tests ---- */
@@ -113,13 +124,15 @@ static bool sample(const struct packer *packer, const struct step *step, struct 
 {
     struct inside_prefetch *prefetch = &run->prefetch;
     struct cpus before = prefetch->own;
+    struct registers_want want;
 
-    prefetch_own(packer, step, &prefetch->own);
+    core_registers_own(packer, step, REGISTER_PREFETCHERS, &prefetch->own);
     prefetch->moved |= !cpus_equal(&prefetch->own, &before);
     if (prefetch->burst.n > 0 && !prefetch->burst.running)
         take_burst(prefetch);
-    prefetch->cores = prefetch_switched(packer, step);
-    prefetch->differs = !prefetch_is(packer, step, wanted(step, &prefetch->model));
+    prefetch->cores = core_registers_changed(packer, step, REGISTER_PREFETCHERS);
+    want = wanted(packer, step);
+    prefetch->differs = !core_registers_are(packer, step, &want);
     return true;
 }
 
@@ -133,16 +146,17 @@ static bool decide(struct inside_run *run)
 static int enact(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct inside_prefetch *prefetch = &step->inside.run->prefetch;
-    int rc = prefetch_set(packer, step, wanted(step, &prefetch->model), err);
+    struct registers_want want = wanted(packer, step);
+    int rc = core_registers_set(packer, step, &want, err);
 
-    prefetch->cores = prefetch_switched(packer, step);
+    prefetch->cores = core_registers_changed(packer, step, REGISTER_PREFETCHERS);
     return rc;
 }
 
 static int undo(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     (void)err;
-    prefetch_give_back(packer, step);
+    core_registers_give_back(packer, step, REGISTER_PREFETCHERS);
     if (step->inside.run)
         step->inside.run->prefetch.cores = 0;
     return 0;

@@ -109,7 +109,7 @@ const struct metrics_family TABLE(metrics_family, METRICS_FAMILIES) = {
     ROW(METRICS_STEP_INSIDE_CHANGES) =
         {"berth_step_inside_changes", METRICS_COUNTER, "",
          "Times that the policy (faithful, tranquil, shuffle, adapt, "
-         "follow, throttle, flex, locks, prefetch) "
+         "follow, throttle, flex, locks, prefetch, frequency) "
          "gave its threads or its memory something else."},
     ROW(METRICS_STEP_INSIDE_SECONDS) = {"berth_step_inside_seconds", METRICS_COUNTER, "seconds",
                                         "For how long something of the policy was in effect."},

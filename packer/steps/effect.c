@@ -13,7 +13,7 @@ const char *const TABLE(step_policy_word, STEP_POLICIES) = {
     ROW(STEP_SHUFFLE) = "shuffle",   ROW(STEP_ADAPT) = "adapt",
     ROW(STEP_FOLLOW) = "follow",     ROW(STEP_FLEX) = "flex",
     ROW(STEP_THROTTLE) = "throttle", ROW(STEP_LOCKS) = "locks",
-    ROW(STEP_PREFETCH) = "prefetch",
+    ROW(STEP_PREFETCH) = "prefetch", ROW(STEP_FREQUENCY) = "frequency",
 };
 TABLE_COMPLETE(step_policy_word);
 
@@ -35,6 +35,7 @@ const struct json_field effect_fields[] = {
     JSON_NESTED(struct step_inside, "flex", effect[STEP_FLEX], OPTIONAL, one_fields),
     JSON_NESTED(struct step_inside, "locks", effect[STEP_LOCKS], OPTIONAL, one_fields),
     JSON_NESTED(struct step_inside, "prefetch", effect[STEP_PREFETCH], OPTIONAL, one_fields),
+    JSON_NESTED(struct step_inside, "frequency", effect[STEP_FREQUENCY], OPTIONAL, one_fields),
     JSON_END,
 };
 

@@ -16,7 +16,7 @@ void effect_set(struct step_effect *effect, bool in_effect, double now_s);
 double effect_s(const struct step_effect *effect, double now_s);
 
 /* Writes the words of the policies that have changed something in the step, with commas: whole
- * words, as far as there is room. There is for all of them but one, as the ledger's column is. */
+ * words, as far as there is room. There is for all of them but two, as the ledger's column is. */
 #define EFFECT_WORDS_MAX 64
 void effect_words(const struct step *step, char words[EFFECT_WORDS_MAX]);
 

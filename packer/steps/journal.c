@@ -281,7 +281,7 @@ static struct json_object *registers_entry(const struct packer *packer)
 
     if (!entry)
         return NULL;
-    json_add(entry, "registers", registers_write(packer->state->registers));
+    registers_write(packer->state->registers, entry);
     return entry_whole(entry);
 }
 
@@ -709,20 +709,10 @@ static int load_settled(const struct packer *packer, struct json_object *entry,
     return 0;
 }
 
-static int read_registers(struct registers *registers, struct json_object *entry,
-                          struct berth_error *err)
-{
-    struct json_object *list = NULL;
-
-    if (json_get_array(entry, "registers", JSON_REQUIRED, &list, err) < 0)
-        return -1;
-    return registers_read(registers, list, err);
-}
-
 static int load_registers(const struct packer *packer, struct json_object *entry,
                           struct berth_error *err)
 {
-    return read_registers(packer->state->registers, entry, err);
+    return registers_read(packer->state->registers, entry, err);
 }
 
 struct loading {
@@ -762,7 +752,7 @@ static int peek_registers(struct json_object *entry, void *arg)
 {
     const char *op = json_object_get_string(json_object_object_get(entry, "op"));
 
-    return op && strcmp(op, "registers") == 0 ? read_registers(arg, entry, NULL) : 0;
+    return op && strcmp(op, "registers") == 0 ? registers_read(arg, entry, NULL) : 0;
 }
 
 bool journal_left_registers(const char *state_dir)

@@ -9,6 +9,7 @@ struct states;
 enum lack {
     LACK_THERMAL,
     LACK_PREFETCHERS,
+    LACK_FREQUENCY,
     LACK_BOARD,
     LACK_METRICS,
     LACK_TEXTFILE,

@@ -13,6 +13,7 @@ libpacker_la_SOURCES += \
 	packer/steps/pool_marker.c packer/steps/pool_marker.h \
 	packer/steps/program.c packer/steps/program.h \
 	packer/steps/programs.c packer/steps/programs.h \
+	packer/steps/proposed.c packer/steps/proposed.h \
 	packer/steps/rank_tasks.c packer/steps/rank_tasks.h \
 	packer/steps/registers.c packer/steps/registers.h \
 	packer/steps/registry.c packer/steps/registry.h \

@@ -92,6 +92,10 @@ struct states {
         uint64_t guests; /* what the marker says of who stands there, as a hash */
         struct idle_looks *looks;
     } idle;
+    struct proposals {     /* of the site's own policies (daemon/propose.h) */
+        double left, at_s; /* so many more were left, at CLOCK_MONOTONIC; 0: there was none yet */
+        bool looked;       /* for sensors of the cores, once one asked */
+    } proposals;
     char *lacks[LACKS]; /* lacks.h */
 };
 

@@ -3,11 +3,13 @@
 #include "packer/steps/registers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "packer/base/array.h"
 #include "packer/base/cpus.h"
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"
+#include "enum_table.h"
 
 static const struct json_field core_fields[] = {
     JSON_RANGE(struct core_register, "cpu", cpu, REQUIRED, 0, CPUS_MAX - 1),
@@ -21,25 +23,28 @@ static const struct json_field core_item = {
 void registers_free(struct registers *registers)
 {
     free(registers->core);
+    free(registers->clock);
     *registers = (struct registers){0};
 }
 
-struct core_register *registers_find(const struct registers *registers, uint32_t cpu)
+struct core_register *registers_find(const struct registers *registers, enum register_kind kind,
+                                     uint32_t cpu)
 {
     for (size_t i = 0; i < registers->n; i++)
-        if (registers->core[i].cpu == cpu)
+        if (registers->core[i].kind == kind && registers->core[i].cpu == cpu)
             return &registers->core[i];
     return NULL;
 }
 
-struct core_register *registers_add(struct registers *registers, uint32_t cpu)
+struct core_register *registers_add(struct registers *registers, enum register_kind kind,
+                                    uint32_t cpu)
 {
     struct core_register *core;
 
     if (array_grow(&registers->core, &registers->room, registers->n + 1, sizeof(*core)) < 0)
         return NULL;
     core = &registers->core[registers->n++];
-    *core = (struct core_register){.cpu = cpu};
+    *core = (struct core_register){.kind = kind, .cpu = cpu};
     return core;
 }
 
@@ -56,14 +61,22 @@ bool registers_changed(const struct registers *registers)
     return false;
 }
 
-struct json_object *registers_write(const struct registers *registers)
+/* ---- the journal ---- */
+
+static const char *const TABLE(kind_key, REGISTER_KINDS) = {
+    ROW(REGISTER_PREFETCHERS) = "registers",
+    ROW(REGISTER_FREQUENCY) = "frequencies",
+};
+TABLE_COMPLETE(kind_key);
+
+static struct json_object *write_kind(const struct registers *registers, enum register_kind kind)
 {
     struct json_object *list = json_object_new_array();
 
     for (size_t i = 0; list && i < registers->n; i++) {
-        struct json_object *one = registers->core[i].changed
-                                      ? json_new_list(1, &core_item, &registers->core[i], 0)
-                                      : NULL;
+        const struct core_register *core = &registers->core[i];
+        struct json_object *one =
+            core->changed && core->kind == kind ? json_new_list(1, &core_item, core, 0) : NULL;
 
         if (one)
             json_append(list, json_object_get(json_object_array_get_idx(one, 0)));
@@ -72,23 +85,54 @@ struct json_object *registers_write(const struct registers *registers)
     return list;
 }
 
-int registers_read(struct registers *registers, struct json_object *list, struct berth_error *err)
+void registers_write(const struct registers *registers, struct json_object *object)
 {
-    size_t n = json_object_array_length(list);
-    struct core_register *core = calloc(n + 1, sizeof(*core));
+    for (enum register_kind kind = 0; kind < REGISTER_KINDS; kind++)
+        json_add(object, kind_key[kind], write_kind(registers, kind));
+}
 
-    if (!core)
+/* Adds those of a kind. A journal of a berthd before there were frequencies has none. */
+static int read_kind(struct registers *registers, struct json_object *object,
+                     enum register_kind kind, struct berth_error *err)
+{
+    struct json_object *list = NULL;
+    size_t n, had = registers->n;
+
+    if (json_get_array(object, kind_key[kind],
+                       kind == REGISTER_PREFETCHERS ? JSON_REQUIRED : JSON_OPTIONAL, &list,
+                       err) < 0)
+        return -1;
+    n = list ? json_object_array_length(list) : 0;
+    if (n == 0)
+        return 0;
+    if (n > CPUS_MAX)
+        return berth_error_set(err, "%s: more than %d", kind_key[kind], CPUS_MAX);
+    if (array_grow(&registers->core, &registers->room, had + n, sizeof(*registers->core)) < 0)
         return berth_no_memory(err);
-    if (n > CPUS_MAX ||
-        json_get_list(list, "registers", n, &core_item, core, sizeof(*core), err) < 0) {
-        free(core);
-        return n > CPUS_MAX ? berth_error_set(err, "registers: more than %d", CPUS_MAX) : -1;
+    memset(registers->core + had, 0, n * sizeof(*registers->core));
+    if (json_get_list(list, kind_key[kind], n, &core_item, registers->core + had,
+                      sizeof(*registers->core), err) < 0)
+        return -1;
+    registers->n += n;
+    for (size_t i = had; i < registers->n; i++) {
+        registers->core[i].kind = kind;
+        registers->core[i].left = registers->core[i].changed = true;
     }
-    for (size_t i = 0; i < n; i++)
-        core[i].left = core[i].changed = true;
+    return 0;
+}
+
+int registers_read(struct registers *registers, struct json_object *object, struct berth_error *err)
+{
+    struct registers read = {0};
+
+    for (enum register_kind kind = 0; kind < REGISTER_KINDS; kind++)
+        if (read_kind(&read, object, kind, err) < 0) {
+            registers_free(&read);
+            return -1;
+        }
     free(registers->core);
-    registers->core = core;
-    registers->n = n;
-    registers->room = n + 1;
+    registers->core = read.core;
+    registers->n = read.n;
+    registers->room = read.room;
     return 0;
 }

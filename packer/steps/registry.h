@@ -332,8 +332,10 @@ enum step_policy {
     STEP_FLEX,
     STEP_LOCKS,
     STEP_PREFETCH,
+    STEP_FREQUENCY, /* no word asks for it, but a site's own policy (daemon/propose.h) */
     STEP_POLICIES
 };
+#define STEP_WORDS STEP_FREQUENCY /* so many have a word that users ask with */
 extern const char *const step_policy_word[STEP_POLICIES]; /* of --contention-aware and `allow` */
 
 /* What a policy, or any of them, had in effect in the step. */
@@ -400,6 +402,20 @@ struct step_thermal {
     size_t core, moved_to;
     double celsius;
     int64_t at; /* unix seconds */
+};
+
+/* What a site's own policy has proposed of it (daemon/propose.h). */
+#define STEP_PROPOSAL_WHY_MAX 160
+struct step_proposed {
+    uint64_t changes, refused;       /* proposals that were carried out, and that were not */
+    char by[64];                     /* the policy that proposed something last; "": none did */
+    char what[16];                   /* what: "cpus", "khz" or "prefetch" */
+    char why[STEP_PROPOSAL_WHY_MAX]; /* why that was refused; "": it was carried out */
+    int64_t at;                      /* unix seconds */
+    uint64_t khz;                    /* its cores' greatest frequency; 0: none is proposed */
+    double khz_until_s;              /* CLOCK_MONOTONIC: so long that holds */
+    enum wire_prefetch prefetch;     /* NONE, ON or OFF, likewise */
+    double prefetch_until_s;
 };
 
 struct step_use {
@@ -475,6 +491,7 @@ struct step {
     struct step_replace replace;
     struct step_memory memory;
     struct step_thermal thermal;
+    struct step_proposed proposed;
     struct step_inside inside;
     struct step_use use;
     struct step_bill bill;

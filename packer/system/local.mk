@@ -2,6 +2,7 @@
 libpacker_la_SOURCES += \
 	packer/system/capabilities.c packer/system/capabilities.h \
 	packer/system/cpu_busy.c packer/system/cpu_busy.h \
+	packer/system/cpufreq.c packer/system/cpufreq.h \
 	packer/system/cpuinfo.c packer/system/cpuinfo.h \
 	packer/system/memory_nodes.c packer/system/memory_nodes.h \
 	packer/system/perf_open.c packer/system/perf_open.h \

@@ -62,12 +62,20 @@ const char *const TABLE(wire_pin_name, WIRE_PINS) = {
 };
 TABLE_COMPLETE(wire_pin_name);
 static const char *const TABLE(op_name, WIRE_OPS) = {
-    ROW(WIRE_OP_REGISTER) = "register",       ROW(WIRE_OP_END) = "end",
-    ROW(WIRE_OP_JOB_END) = "job_end",         ROW(WIRE_OP_STATUS) = "status",
-    ROW(WIRE_OP_EXPLAIN) = "explain",         ROW(WIRE_OP_COUNTERS) = "counters",
-    ROW(WIRE_OP_RELEASE) = "release",         ROW(WIRE_OP_PROFILES) = "profiles",
-    ROW(WIRE_OP_PROFILE_PUT) = "profile_put", ROW(WIRE_OP_PROFILE_FORGET) = "profile_forget",
-    ROW(WIRE_OP_RECORDS) = "records",         ROW(WIRE_OP_CLAIM) = "claim",
+    ROW(WIRE_OP_REGISTER) = "register",
+    ROW(WIRE_OP_END) = "end",
+    ROW(WIRE_OP_JOB_END) = "job_end",
+    ROW(WIRE_OP_STATUS) = "status",
+    ROW(WIRE_OP_EXPLAIN) = "explain",
+    ROW(WIRE_OP_COUNTERS) = "counters",
+    ROW(WIRE_OP_RELEASE) = "release",
+    ROW(WIRE_OP_PROFILES) = "profiles",
+    ROW(WIRE_OP_PROFILE_PUT) = "profile_put",
+    ROW(WIRE_OP_PROFILE_FORGET) = "profile_forget",
+    ROW(WIRE_OP_RECORDS) = "records",
+    ROW(WIRE_OP_CLAIM) = "claim",
+    ROW(WIRE_OP_CORES) = "cores",
+    ROW(WIRE_OP_PROPOSE) = "propose",
 };
 TABLE_COMPLETE(op_name);
 
@@ -224,6 +232,18 @@ static const struct json_field release_fields[] = {
     JSON_END,
 };
 
+static const struct json_field propose_fields[] = {
+    JOB(propose, REQUIRED),
+    STEP(propose, REQUIRED),
+    FIELD(propose, policy, REQUIRED),
+    FIELD(propose, cpus, OPTIONAL),
+    FIELD(propose, task, OPTIONAL),
+    FIELD(propose, khz, OPTIONAL),
+    WORD(propose, prefetch, OPTIONAL),
+    JSON_RANGE(struct wire_propose, "for_s", for_s, OPTIONAL, 0, WIRE_PROPOSAL_MOST_S),
+    JSON_END,
+};
+
 static const struct json_field profile_fields[] = {
     FIELD(profile, replace, OPTIONAL),
     FIELD(profile, samples, OPTIONAL),
@@ -305,6 +325,15 @@ static void encode_release(struct json_object *object, const struct wire_release
     json_add_bool(object, "end", release->end);
 }
 
+static void encode_propose(struct json_object *object, const struct wire_propose *propose)
+{
+    json_write(object, propose_fields, propose);
+    if (propose->task == UINT32_MAX)
+        json_object_object_del(object, "task");
+    if (cpus_empty(&propose->cpus))
+        json_object_object_del(object, "cpus");
+}
+
 static void encode_profile(struct json_object *object, const struct wire_profile *profile)
 {
     if (profile->key)
@@ -339,6 +368,8 @@ char *wire_request_encode(const struct wire_request *request)
         encode_end(object, &request->end);
     else if (request->op == WIRE_OP_RELEASE)
         encode_release(object, &request->release);
+    else if (request->op == WIRE_OP_PROPOSE)
+        encode_propose(object, &request->propose);
     else if (is_profile(request->op))
         encode_profile(object, &request->profile);
     else if (request->op == WIRE_OP_RECORDS)
@@ -539,6 +570,27 @@ static int decode_release(struct json_object *object, struct wire_release *relea
     return 0;
 }
 
+static int decode_propose(struct json_object *object, struct wire_propose *propose,
+                          struct berth_error *err)
+{
+    int given;
+
+    *propose = (struct wire_propose){.task = UINT32_MAX, .for_s = WIRE_PROPOSAL_S};
+    if (json_read(object, propose_fields, propose, err) < 0)
+        return -1;
+    if (!wire_tag_valid(propose->policy))
+        return berth_error_set(err, "policy: letters, digits, '.', '_' and '-' only");
+    if (propose->prefetch == WIRE_PREFETCH_AUTO)
+        return berth_error_set(err, "prefetch: on or off expected");
+    given = !cpus_empty(&propose->cpus) + (propose->khz > 0) +
+            (propose->prefetch != WIRE_PREFETCH_NONE);
+    if (given != 1)
+        return berth_error_set(err, "one of cpus, khz and prefetch expected, not %d", given);
+    if (propose->task != UINT32_MAX && cpus_empty(&propose->cpus))
+        return berth_error_set(err, "task: only beside cpus");
+    return 0;
+}
+
 /* Reads a text that may be long. Returns 0, with *text NULL where there is none, or -1 and err. */
 static int decode_text(struct json_object *object, const char *key, char **text,
                        struct berth_error *err)
@@ -611,6 +663,8 @@ static int decode_body(struct json_object *object, struct wire_request *request,
         return decode_id(object, &request->id, err);
     case WIRE_OP_RELEASE:
         return decode_release(object, &request->release, err);
+    case WIRE_OP_PROPOSE:
+        return decode_propose(object, &request->propose, err);
     case WIRE_OP_RECORDS:
         return wire_records_decode(object, &request->records, err);
     case WIRE_OP_PROFILES:

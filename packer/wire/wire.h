@@ -160,6 +160,8 @@ enum wire_op {
     WIRE_OP_PROFILE_PUT,    /* berthctl: a row of the profile store, of who says so */
     WIRE_OP_PROFILE_FORGET, /* berthctl: rows of who says so are forgotten */
     WIRE_OP_RECORDS,        /* berthctl: a page of the ledger, of who asks */
+    WIRE_OP_CORES,          /* a site's policy: each core, and who stands there (its users) */
+    WIRE_OP_PROPOSE,        /* a site's policy: one change of one step (its users) */
     WIRE_OPS
 };
 
@@ -213,8 +215,9 @@ struct wire_register {
     bool asked;             /* the user asked for the options; else they are the site's default */
     enum wire_pin pin;
     char pin_by[WIRE_PIN_MAX]; /* the variable, function or program that says so; "" */
-    bool pin_within; /* that binds its threads within the CPUs that the program has when it begins */
-    const char *devices;       /* a list of them; "" none, or not known */
+    bool
+        pin_within; /* that binds its threads within the CPUs that the program has when it begins */
+    const char *devices; /* a list of them; "" none, or not known */
     struct wire_options
         options; /* mode off: a step of a pool job that did not opt in, its cores leave the pool */
     double began_s; /* CLOCK_MONOTONIC, when its tasks were there; 0: not said, it is now */
@@ -247,6 +250,20 @@ struct wire_job_end {
 struct wire_release {
     struct wire_step_id id; /* job UINT32_MAX: the whole node; step UINT32_MAX: the whole job */
     bool end;               /* of all that was released: new steps are placed again */
+};
+
+/* What a site's own policy proposes: exactly one of cpus, khz and prefetch. */
+#define WIRE_PROPOSAL_S 60        /* for how long khz and prefetch hold, where nobody says it */
+#define WIRE_PROPOSAL_MOST_S 3600 /* and at most: nobody may be there any more to end it */
+struct wire_propose {
+    struct wire_step_id id;
+    char policy[64];             /* who proposes, for people: as a tag */
+    struct cpus cpus;            /* where the step, or its task, would stand; empty: not proposed */
+    uint32_t task;               /* of cpus: only this task, by its place; UINT32_MAX: all */
+    uint64_t khz;                /* the greatest frequency of its cores; 0: not proposed */
+    enum wire_prefetch prefetch; /* ON or OFF; NONE: not proposed */
+    double for_s;                /* khz and prefetch hold so long, unless proposed again; 0: they
+                                    end now */
 };
 
 struct wire_profile {
@@ -293,6 +310,7 @@ struct wire_request {
         struct wire_register reg;
         struct wire_end end;
         struct wire_release release;
+        struct wire_propose propose;
         struct wire_job_end job_end; /* which begins with its id */
         struct wire_step_id id; /* JOB_END, CLAIM, EXPLAIN: step UINT32_MAX means all steps of the
                                    job */

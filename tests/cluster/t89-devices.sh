@@ -98,3 +98,104 @@ t89_who_is_too_hot_goes_elsewhere() {
 exchanged() {
     [ "$(cpus_of d)" = $((1 - $1)) ]
 }
+
+# ---- a policy of the site's own: contrib/policies ----
+
+# clocked: and each core has a clock of 1.2 to 2.4 GHz.
+clocked() {
+    local dir cpu
+    for cpu in 0 1; do
+        dir=$CLUSTER/berth/devices/sys/devices/system/cpu/cpu$cpu/cpufreq
+        mkdir -p "$dir"
+        echo 1200000 >"$dir/cpuinfo_min_freq"
+        echo 2400000 | tee "$dir/cpuinfo_max_freq" >"$dir/scaling_max_freq"
+        echo "$cpu" >"$dir/affected_cpus"
+    done
+}
+
+limits() {
+    cat "$CLUSTER"/berth/devices/sys/devices/system/cpu/cpu?/cpufreq/scaling_max_freq | tr '\n' ' '
+}
+
+# one_of_two NAME: a step of one core, of a job that has both.
+one_of_two() {
+    batch "$1.job" -c2 --contention-aware <<END
+srun -n1 -c1 --exact --contention-aware=auto $STAND $1
+END
+    running "$1" || fail "step $1 did not start"
+}
+
+end_of_two() {
+    touch "$CLUSTER/out/$1.stop"
+    finish "$1.job"
+}
+
+policy() { # NAME: one look
+    BERTH_RUN=$CLUSTER/run PYTHONDONTWRITEBYTECODE=1 python3 "$TESTS/../contrib/policies/policies.py" "$1" 0
+}
+
+# proposes NAME CHANGE: what berthd answers to a change of the step, in Python.
+proposes() {
+    BERTH_RUN=$CLUSTER/run PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$TESTS/../contrib/policies python3 -c \
+        "from berth_policy import Berth; print(Berth('mine').propose(($(job_of "$1"), 0), $2) or 'done')"
+}
+
+t89_a_policy_of_the_sites_own_moves_steps() {
+    command -v python3 >/dev/null || skip "no python3"
+    made replace=off
+    one_of_two p
+    local hot
+    hot=$(cpus_of p)
+    same "nothing is hot" "$(policy screw)" ""
+    heat "$hot" 97
+    has "$(policy screw)" "($(job_of p), 0) {'cpus': '$((1 - hot))'} done"
+    soon "away from the heat" "$((1 - hot))" cpus_of p
+    same "told" "$(explained p '.proposed | "\(.by) \(.what) \(.why) \(.changes) \(.refused)"')" "screw cpus null 1 0"
+    same "the kernel" "$(kernel_has p)" "$((1 - hot))"
+    has "$(policy fcfs)" "{'cpus': '0'} done"
+    soon "on the first free core" 0 cpus_of p
+    same "what is wrong" "$(proposes p 'cpus="0-1"')" "step $(id_of p): it has 1 core, not 2"
+    daemon_stop berthd KILL
+    berthd_start
+    same "after a kill" "$(cpus_of p)" 0
+    end_of_two p
+}
+
+t89_a_policys_frequency_ends_with_its_step_and_with_berthd() {
+    command -v python3 >/dev/null || skip "no python3"
+    made replace=off
+    clocked
+    daemon_stop berthd
+    berthd_start
+    start q -c1 --contention-aware=auto
+    local its
+    its=$(cpus_of q)
+    same "it is slowed down" "$(proposes q khz=1500000)" "done"
+    same "its clock alone" "$(limits)" "$([ "$its" = 0 ] && echo "1500000 2400000 " || echo "2400000 1500000 ")"
+    has "$(proposes q khz=5000000)" "has from 1200000 to 2400000 kHz"
+    daemon_stop berthd KILL
+    berthd_start
+    soon "after a kill" "2400000 2400000 " limits
+    same "once more" "$(proposes q khz=1500000)" "done"
+    stop q
+    soon "at its end" "2400000 2400000 " limits
+}
+
+t89_a_user_may_not_propose() {
+    command -v python3 >/dev/null || skip "no python3"
+    made
+    start r -c1 --contention-aware=auto
+    local said
+    said=$(runuser -u nobody -- python3 - "$CLUSTER/run/berthd.sock" "$(job_of r)" <<'END'
+import json, socket, sys
+link = socket.socket(socket.AF_UNIX)
+link.connect(sys.argv[1])
+file = link.makefile("rw")
+file.write(json.dumps(dict(version=1, op="propose", policy="p", job=int(sys.argv[2]), step=0, cpus="1")) + "\n")
+file.flush()
+print(json.loads(file.readline())["error"])
+END
+    )
+    same "refused" "$said" "only root and propose_users of berth.conf may"
+    stop r
+}

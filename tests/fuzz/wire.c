@@ -34,6 +34,11 @@ static const char *const request_seeds[] = {
     "{\"version\":1,\"op\":\"status\"}\n",
     "{\"version\":1,\"op\":\"release\",\"job\":1,\"step\":0,\"end\":false}\n",
     "{\"version\":1,\"op\":\"release\",\"end\":true}\n",
+    "{\"version\":1,\"op\":\"propose\",\"policy\":\"p\",\"job\":1,\"step\":0,\"cpus\":\"0-3\","
+    "\"task\":1}\n",
+    "{\"version\":1,\"op\":\"propose\",\"policy\":\"p\",\"job\":1,\"step\":0,\"khz\":2000000,\"for_"
+    "s\":1.5}\n",
+    "{\"version\":1,\"op\":\"cores\"}\n",
     "{\"version\":1,\"op\":\"counters\"}\n",
     "{\"version\":1,\"op\":\"profiles\",\"key\":\"tag:a\"}\n",
     "{\"version\":1,\"op\":\"profile_put\",\"row\":{\"version\":1,\"kind\":\"demand\"},"

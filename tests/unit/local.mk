@@ -7,6 +7,7 @@ libtest_la_SOURCES = \
 	tests/unit/common/attributes.h \
 	tests/unit/common/bill_box.c tests/unit/common/bill_box.h \
 	tests/unit/common/clock_stands.h \
+	tests/unit/common/cpufreq_tree.c tests/unit/common/cpufreq_tree.h \
 	tests/unit/common/faulter.c tests/unit/common/faulter.h \
 	tests/unit/common/folder.c tests/unit/common/folder.h \
 	tests/unit/common/fixture.c tests/unit/common/fixture.h \
@@ -121,6 +122,7 @@ unit_programs = \
 	tests/unit/daemon/test_node_news \
 	tests/unit/daemon/test_pressure \
 	tests/unit/daemon/test_privileges \
+	tests/unit/daemon/test_propose \
 	tests/unit/daemon/test_questions \
 	tests/unit/daemon/test_records \
 	tests/unit/daemon/test_render \
@@ -492,6 +494,7 @@ tests_unit_enforce_test_cgroup1_LDFLAGS = -Wl,--wrap=rootfs_read -Wl,--wrap=root
 	-Wl,--wrap=process_look
 tests_unit_enact_test_ports_LDFLAGS = -Wl,--wrap=clock_s
 tests_unit_enact_test_replace_LDFLAGS = -Wl,--wrap=place_decide,--wrap=clock_s
+tests_unit_daemon_test_propose_LDFLAGS = -Wl,--wrap=clock_s
 tests_unit_size_test_loop_LDFLAGS = -Wl,--wrap=clock_s
 tests_unit_observe_test_slowdown_LDFLAGS = -Wl,--wrap=clock_s
 tests_unit_size_test_paper_LDFLAGS = -Wl,--wrap=clock_s

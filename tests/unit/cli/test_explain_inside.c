@@ -201,15 +201,25 @@ static void test_prefetch(void **state)
                 "waiting, on 0 cores that it has to itself, 0 of them switched; changed 0 times");
 }
 
+static void test_frequency(void **state)
+{
+    (void)state;
+    assert_says(explain_frequency,
+                "{\"khz\":1200000,\"own_clocks\":4,\"changed_clocks\":3,\"changes\":1,"
+                "\"seconds\":5}",
+                "at most 1200 MHz; 4 clocks that it has to itself, 3 of them changed; changed 1 "
+                "time, in effect for 0:05");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused),  cmocka_unit_test(test_faithful),
-        cmocka_unit_test(test_tranquil), cmocka_unit_test(test_tranquil_memory),
-        cmocka_unit_test(test_shuffle),  cmocka_unit_test(test_adapt),
-        cmocka_unit_test(test_follow),   cmocka_unit_test(test_synchronise),
-        cmocka_unit_test(test_throttle), cmocka_unit_test(test_prefetch),
-        cmocka_unit_test(test_line),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_faithful),
+        cmocka_unit_test(test_tranquil),  cmocka_unit_test(test_tranquil_memory),
+        cmocka_unit_test(test_shuffle),   cmocka_unit_test(test_adapt),
+        cmocka_unit_test(test_follow),    cmocka_unit_test(test_synchronise),
+        cmocka_unit_test(test_throttle),  cmocka_unit_test(test_prefetch),
+        cmocka_unit_test(test_frequency), cmocka_unit_test(test_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -366,7 +366,8 @@ static void test_mdoc_names_every_key(void **state)
 #define LIVE_KEYS                                                                                  \
     "private_data = on\nslurm_conf = /x/slurm.conf\nprofile_sharing = median\n"                    \
     "allow = auto\nisolate_users = 7\nisolate_groups = 8\nisolate_accounts = physics\n"            \
-    "isolate_qos = high\nthrottle_users = 7\nprefetch_users = 8\npolicy = dio-power\n"             \
+    "isolate_qos = high\nthrottle_users = 7\nprefetch_users = 8\npropose_users = 9\npolicy = "     \
+    "dio-power\n"                                                                                  \
     "share = adapt\ndio_power_order = printed\nedp_power = above-idle\n"                           \
     "log = syslog\nlog_level = warn\n"                                                             \
     "devil_miss_pmi = 1\ntranquil_rule = printed\ntranquil_miss_pmi = 20\ntranquil_pass = 21s\n"   \
@@ -386,14 +387,15 @@ static void test_mdoc_names_every_key(void **state)
 #define START_KEYS                                                                                 \
     "socket = /x/s\nstate_dir = /x\nprofile_db = /x/p\nprofile_group = users\nmachine_profile = "  \
     "/x/m\n"                                                                                       \
-    "topology = pu:2\nplaces = threads\ncgroup_root = /x/cg\ncgroup_name = berth_2\nenforcement = dryrun\n"          \
+    "topology = pu:2\nplaces = threads\ncgroup_root = /x/cg\ncgroup_name = berth_2\nenforcement "  \
+    "= dryrun\n"                                                                                   \
     "counters = software\ncounters_replay = /x/c\nevent_table = /x/e\nlock_time = on\n"            \
     "reuse_sampling = on\ncontrol_key = /x/key\nthermal = on\nprobe = on\nmetrics = "              \
     "unix:/x/m.sock\nmetrics_group = "                                                             \
     "users\n"                                                                                      \
     "metrics_textfile = /x/t\nblackboard = on\nrcr_rate = 50\nrcr_saturated = 0.8\nrcr_idle = "    \
     "0.5\nrcr_hold = 5\nledger = off\nledger_defaults = /x/d\nledger_queue = /x/q\n"               \
-    "ledger_group = users\nsteer = on\nadmin_comment = on\ntres_energy = on\ncomment_program = "               \
+    "ledger_group = users\nsteer = on\nadmin_comment = on\ntres_energy = on\ncomment_program = "   \
     "/x/b\njob_program = "                                                                         \
     "/x/j\nenergy = hwmon\n"                                                                       \
     "energy_root = /x\ndevice_root = /x\nenergy_model = idle=1W,core=2W\n"

@@ -17,6 +17,7 @@
 #include "packer/daemon/features.h"
 #include "packer/daemon/privileges.h"
 #include "packer/steps/strangers.h"
+#include "tests/unit/common/cpufreq_tree.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"
 #include "tests/unit/common/hwmon_tree.h"
@@ -131,6 +132,8 @@ static void test_devices(void **state)
 
     is(&f->packer, "prefetch", FEATURE_OFF);
     is(&f->packer, "thermal", FEATURE_OFF);
+    is(&f->packer, "frequency", FEATURE_OFF);
+    strcpy(f->conf.propose_users, "7");
     strcpy(f->conf.device_root, f->dir);
     strcat(f->conf.allow, ",prefetch");
     f->conf.thermal = CONF_ON;
@@ -139,10 +142,15 @@ static void test_devices(void **state)
     fixture_restart(f);
     is(&f->packer, "prefetch", FEATURE_ABSENT);
     is(&f->packer, "thermal", FEATURE_ABSENT);
+    is(&f->packer, "frequency", FEATURE_ABSENT);
     assert_non_null(strstr(find(&f->packer, "thermal").say, "k10temp"));
     msr_tree_make(f->dir, 8, MSR_TREE_HASWELL);
     hwmon_tree_make(f->dir, 2, 4);
+    cpufreq_tree_make(f->dir, 8, 1);
     fixture_restart(f);
+    is(&f->packer, "frequency", FEATURE_ABSENT); /* dryrun */
+    fixture_paper(f);
+    is(&f->packer, "frequency", FEATURE_ON);
     is(&f->packer, "prefetch", FEATURE_ON);
     is(&f->packer, "thermal", FEATURE_ON);
     assert_non_null(strstr(find(&f->packer, "thermal").say, "8 of 8"));

@@ -165,9 +165,9 @@ static void test_explanation(void **state)
     assert_keys(
         object,
         "id state was started_at ended_at exit_status request identity profile class size place "
-        "enforce ranks replace thermal memory faithful tranquil shuffle adapt follow throttle flex "
+        "enforce ranks replace thermal proposed memory faithful tranquil shuffle adapt follow throttle flex "
         "locks "
-        "prefetch observe "
+        "prefetch frequency observe "
         "bill slowdown loss course");
     assert_field(object, "was", "null");
     assert_field(object, "ended_at", "null");

@@ -100,6 +100,10 @@ static void measure(struct step *step)
                                         .gain = 0.5,
                                         .lost = 0.25,
                                         .break_even_s = 7};
+    step->proposed = (struct step_proposed){.changes = 2, .refused = 1, .at = 1010};
+    strcpy(step->proposed.by, "mine");
+    strcpy(step->proposed.what, "cpus");
+    strcpy(step->proposed.why, "CPU 4 is not in the pool");
     step->inside.any = (struct step_effect){.changes = 3, .seconds = 12.25};
     step->inside.effect[STEP_THROTTLE].changes = 1;
     step->inside.throttled = (struct step_throttled){2, 3.5, 7};

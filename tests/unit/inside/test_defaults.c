@@ -104,7 +104,7 @@ static void test_no_leave(void **state)
     char told[64];
 
     pipeline_start(&f->packer, &request, &answer);
-    for (enum step_policy i = 0; i < STEP_POLICIES; i++) {
+    for (enum step_policy i = 0; i < STEP_WORDS; i++) {
         snprintf(told, sizeof(told), "%s has no effect: berth.conf does not allow it",
                  step_policy_word[i]);
         assert_non_null(strstr(answer.warning, told));
@@ -115,7 +115,7 @@ static void test_no_leave(void **state)
     assert_untouched(fixture_step(f, 1, 0));
     assert_int_equal(step_files_inode(f, "1.0"), 0);
     explain = explained(f, fixture_step(f, 1, 0));
-    for (enum step_policy i = 0; i < STEP_POLICIES; i++)
+    for (enum step_policy i = 0; i < STEP_WORDS; i++)
         assert_string_equal(json_object_get_string(json_object_object_get(
                                 json_object_object_get(explain, step_policy_word[i]), "refused")),
                             "berth.conf does not allow it");
@@ -150,7 +150,7 @@ static void test_words_that_fit(void **state)
     effect_words(step, words);
     for (const char *word; (word = strsep(&rest, ",")); n++)
         assert_true(text_lists(ALL_WORDS, word));
-    assert_true(n >= STEP_POLICIES - 1);
+    assert_true(n >= STEP_WORDS - 1);
     free(step);
 }
 

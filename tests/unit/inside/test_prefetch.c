@@ -377,7 +377,7 @@ static void test_foreign_hand(void **state)
     half(f, step);
     msr_tree_put(devices, 3, 2);
     half(f, step);
-    says(f, step, "refused", "CPU 3: somebody else has switched its prefetchers");
+    says(f, step, "refused", "CPU 3: somebody else has changed its prefetchers");
     assert_registers(0, 2, 0);
     assert_int_equal(at(3), 2);
     assert_int_equal(f->packer.state->registers->n, 0);

@@ -241,6 +241,12 @@ static void test_others(void **state)
         {.op = WIRE_OP_RELEASE, .release = {.id = {UINT32_MAX, UINT32_MAX}, .end = true}},
         {.op = WIRE_OP_RELEASE, .release = {.id = {7, UINT32_MAX}}},
         {.op = WIRE_OP_RELEASE, .release = {.id = {7, 0}}},
+        {.op = WIRE_OP_CORES},
+        {.op = WIRE_OP_PROPOSE,
+         .propose = {.id = {7, 0}, .policy = "p", .task = UINT32_MAX, .khz = 1800000, .for_s = 9}},
+        {.op = WIRE_OP_PROPOSE,
+         .propose =
+             {.id = {7, 1}, .policy = "p", .task = UINT32_MAX, .prefetch = WIRE_PREFETCH_ON}},
     };
 
     (void)state;
@@ -248,10 +254,12 @@ static void test_others(void **state)
         struct wire_request back = round_trip(&cases[i]);
 
         assert_int_equal(back.op, cases[i].op);
-        if (back.op != WIRE_OP_STATUS && back.op != WIRE_OP_COUNTERS)
+        if (back.op != WIRE_OP_STATUS && back.op != WIRE_OP_COUNTERS && back.op != WIRE_OP_CORES)
             assert_memory_equal(&back.id, &cases[i].id, sizeof(back.id));
         if (back.op == WIRE_OP_RELEASE)
             assert_int_equal(back.release.end, cases[i].release.end);
+        if (back.op == WIRE_OP_PROPOSE)
+            assert_memory_equal(&back.propose, &cases[i].propose, sizeof(back.propose));
         wire_request_clear(&back);
     }
 }
