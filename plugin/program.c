@@ -53,8 +53,8 @@ static char *search_path(const char *dirs, const char *command)
 }
 
 /* Fills in what there is to be found. 0, or -1: there is no such file. */
-static int find(const struct wire_program *program, int argc, char *const *argv, char *const *env,
-                struct found *found)
+static int find_program(const struct wire_program *program, int argc, char *const *argv,
+                        char *const *env, struct found *found)
 {
     const char *command = argv[program->at];
     char *path = strchr(command, '/') ? realpath(command, NULL)
@@ -79,7 +79,7 @@ static void look(const struct wire_program *program, int argc, char *const *argv
         dup2(out, STDERR_FILENO + 1);
     (void)close_range(0, STDERR_FILENO, 0); /* before Linux 5.9 they stay open */
     (void)close_range(STDERR_FILENO + 2, ~0U, 0);
-    if (find(program, argc, argv, env, &found) < 0)
+    if (find_program(program, argc, argv, env, &found) < 0)
         _exit(1);
     length = offsetof(struct found, exe) + strlen(found.exe) + 1;
     _exit(write(STDERR_FILENO + 1, &found, length) == (ssize_t)length ? 0 : 1);

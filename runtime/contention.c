@@ -144,7 +144,7 @@ static void set_contended(bool is)
     }
 }
 
-static void take(enum sample sample, uint32_t hold)
+static void take_sample(enum sample sample, uint32_t hold)
 {
     now.row = sample == now.said ? now.row : 0;
     now.said = sample;
@@ -168,7 +168,7 @@ static void take_reading(const struct rt_page *page, enum sample sample, uint64_
     if (written_ns == now.written_ns)
         return;
     now.written_ns = written_ns;
-    take(sample, hold ? hold : 1);
+    take_sample(sample, hold ? hold : 1);
 }
 
 static void look(const struct rt_page *page, uint64_t now_ns)

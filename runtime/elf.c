@@ -47,7 +47,7 @@ static const void *table_at(const struct tables *tables, uintptr_t value)
     return (const void *)(value < tables->base ? tables->base + value : value);
 }
 
-static void take(struct tables *tables, const ElfW(Dyn) * entry)
+static void take_entry(struct tables *tables, const ElfW(Dyn) * entry)
 {
     const void *table = table_at(tables, entry->d_un.d_ptr);
 
@@ -82,7 +82,7 @@ static struct tables tables_of(const struct dl_phdr_info *info)
             continue;
         entry = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
         for (; entry->d_tag != DT_NULL; entry++)
-            take(&tables, entry);
+            take_entry(&tables, entry);
     }
     return tables;
 }

@@ -14,7 +14,7 @@
 /* Stands for the step's page, so that tests can play machines that this one is not:
  * "0-1|2,3"  the CPUs of domain 0, of domain 1;
  * "*4"       threads are dealt to 4 domains by turns, as they come;
- * "~4"       likewise, and each goes on to the next domain whenever it asks.
+ * "~4"       the same, and each goes on to the next domain whenever it asks.
  * What is none of these counts as nothing. */
 #define NODES_ENV "BERTH_RT_NODES"
 

@@ -353,7 +353,7 @@ static void *remember(const void *address, enum rt_symbol symbol, look_up *how)
     return found;
 }
 
-static void *find(const void *address, enum rt_symbol symbol, look_up *how)
+static void *find_symbol(const void *address, enum rt_symbol symbol, look_up *how)
 {
     struct object *row = find_row(address);
     void *found = row ? atomic_load(&row->function[symbol]) : NULL;
@@ -363,10 +363,10 @@ static void *find(const void *address, enum rt_symbol symbol, look_up *how)
 
 void *object_called(const void *place, enum rt_symbol symbol)
 {
-    return find(place, symbol, look_up_called);
+    return find_symbol(place, symbol, look_up_called);
 }
 
 void *object_beside(const void *function, enum rt_symbol symbol)
 {
-    return find(function, symbol, look_up_beside);
+    return find_symbol(function, symbol, look_up_beside);
 }

@@ -42,7 +42,7 @@ void berth_mutex_lock(struct berth_mutex *mutex);
 /* Takes the mutex if nobody has it. Returns 0, or EBUSY. */
 int berth_mutex_trylock(struct berth_mutex *mutex);
 
-/* Gives the mutex back, which somebody has. */
+/* Gives the mutex back. Some thread must have it; it need not be the caller's own. */
 void berth_mutex_unlock(struct berth_mutex *mutex);
 
 /* Frees a mutex that nobody has, or waits for; NULL is fine. */

@@ -18,7 +18,7 @@ static struct worker *worker_in(const struct berth_tasks *pool)
     return forks_self && forks_self->pool == pool ? forks_self : NULL;
 }
 
-static void begin(struct berth_task_group *group, struct berth_tasks *pool)
+static void group_begin(struct berth_task_group *group, struct berth_tasks *pool)
 {
     struct worker *me = worker_in(pool);
 
@@ -38,7 +38,7 @@ struct berth_task_group *berth_task_group_new(struct berth_tasks *pool)
     }
     group = malloc(sizeof(*group));
     if (group) {
-        begin(group, pool);
+        group_begin(group, pool);
         atomic_fetch_add(&pool->references, 1);
     }
     return group;
@@ -105,7 +105,7 @@ void berth_tasks_run(struct berth_tasks *pool, berth_task_function *function, co
 {
     struct berth_task_group group;
 
-    begin(&group, pool);
+    group_begin(&group, pool);
     berth_task_group_add(&group, NULL, 0, function, arguments, bytes);
     berth_task_group_wait(&group);
 }

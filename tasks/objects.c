@@ -107,7 +107,7 @@ static void ask(struct pages *pages, const size_t *which, size_t n)
 }
 
 /* Finds out where all the pages are. Nodes that are faked the kernel does not know of. */
-static void find(struct berth_tasks *pool, struct worker *me, struct pages *pages)
+static void find_pages(struct berth_tasks *pool, struct worker *me, struct pages *pages)
 {
     size_t which[OBJECTS_PAGES], n = 0;
 
@@ -217,7 +217,7 @@ int objects_domain(struct berth_tasks *pool, struct worker *me,
     choose_pages(objects, n, &pages);
     if (!pages.n)
         return -1;
-    find(pool, me, &pages);
+    find_pages(pool, me, &pages);
     domain = most_similar(pool, &pages);
     if (domain == LOCALITY_NOWHERE)
         domain = queues_least(pool);

@@ -212,7 +212,7 @@ static void fake(const char *text, struct places *places, const struct cpus *cpu
 
 /* A step's page may have the CPUs that the step was moved to before the kernel has moved its
  * threads: then it is believed. */
-static void find(const struct rt_page *page, struct places *places, const struct cpus *cpus)
+static void find_places(const struct rt_page *page, struct places *places, const struct cpus *cpus)
 {
     struct belongs belongs;
 
@@ -240,7 +240,7 @@ void places_read(const struct places_source *source, struct places *places)
     if (source->faked)
         fake(source->faked, places, &cpus);
     else
-        find(source->page, places, &cpus);
+        find_places(source->page, places, &cpus);
     if (!places->n) {
         places->place[0] = (struct place){.cpu = 0};
         places->n = places->domains = 1;

@@ -222,7 +222,7 @@ static struct berth_tasks *new_pool(const struct berth_tasks_options *options)
 }
 
 /* Lets all begin that are there, or end where some are not. */
-static int begin(struct berth_tasks *pool, unsigned started, const struct places *places)
+static int pool_begin(struct berth_tasks *pool, unsigned started, const struct places *places)
 {
     int why = started < pool->n ? errno : ENOMEM;
 
@@ -256,7 +256,7 @@ static int start(struct berth_tasks *pool, unsigned workers, struct places *plac
         errno = ENOMEM;
         return -1;
     }
-    return begin(pool, start_threads(pool, places), places);
+    return pool_begin(pool, start_threads(pool, places), places);
 }
 
 struct berth_tasks *berth_tasks_start(const struct berth_tasks_options *options)

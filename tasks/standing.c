@@ -43,7 +43,7 @@ static void read_places(uint32_t generation)
     free(places);
 }
 
-static void begin(void)
+static void standing_begin(void)
 {
     places_open(&standing.source);
     read_places(places_generation(&standing.source));
@@ -54,7 +54,7 @@ static void look(void)
 {
     uint32_t now;
 
-    pthread_once(&once, begin);
+    pthread_once(&once, standing_begin);
     now = places_generation(&standing.source);
     if (now % 2 == 1 || now == atomic_load(&standing.generation) ||
         pthread_mutex_trylock(&standing.reading) != 0)

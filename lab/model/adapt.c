@@ -157,8 +157,8 @@ static int read_measured(struct json_object *interval, const char *key, size_t n
 
 /* Takes in an interval, and what the programs do alone in its phase where it says that. Returns
  * whether the configuration changed; -1 and err. */
-static int take(struct input *input, struct json_object *interval, struct adapt *adapt,
-                struct berth_error *err)
+static int take_interval(struct input *input, struct json_object *interval, struct adapt *adapt,
+                         struct berth_error *err)
 {
     double usr[ADAPT_PROGRAMS_MAX], used[ADAPT_PROGRAMS_MAX];
     size_t n = input->question.n, given = n;
@@ -181,7 +181,7 @@ static struct json_object *follow(struct input *input, struct json_object *histo
 
     for (size_t i = 0; i < json_object_array_length(history); i++) {
         size_t from = adapt->present;
-        int changed = take(input, json_object_array_get_idx(history, i), adapt, err);
+        int changed = take_interval(input, json_object_array_get_idx(history, i), adapt, err);
 
         if (changed < 0) {
             berth_error_before(err, "history[%zu].", i);
@@ -245,8 +245,8 @@ static size_t choose(const struct input *input)
                : adapt_enter(&input->question, &input->limits, (size_t)input->newcomer);
 }
 
-static struct json_object *answer(struct input *input, struct json_object *history,
-                                  struct berth_error *err)
+static struct json_object *answer_of(struct input *input, struct json_object *history,
+                                     struct berth_error *err)
 {
     size_t best = choose(input);
     size_t first = input->present < 0 ? best : (size_t)input->present;
@@ -283,7 +283,7 @@ static struct json_object *adapt_of(struct json_object *object, struct berth_err
         history = NULL;
     if (history && ctl_input_list(object, "history", json_type_object, &history, err) < 0)
         return NULL;
-    return answer(&input, history, err);
+    return answer_of(&input, history, err);
 }
 
 const struct ctl_filter ctl_filter_adapt = {.whole = adapt_of};

@@ -22,7 +22,7 @@ struct memory {
 };
 
 /* Returns n elements, all 0, for as long as numa is there. NULL and err. */
-static void *take(struct ctl_numa *numa, size_t n, size_t size, struct berth_error *err)
+static void *numa_alloc(struct ctl_numa *numa, size_t n, size_t size, struct berth_error *err)
 {
     struct memory *memory = calloc(1, sizeof(*memory) + n * size + 1);
 
@@ -56,7 +56,7 @@ unsigned *ctl_numa_counts(struct ctl_numa *numa, struct json_object *object, con
                           size_t n, struct berth_error *err)
 {
     struct json_object *list = json_find(object, key);
-    unsigned *counts = take(numa, n, sizeof(*counts), err);
+    unsigned *counts = numa_alloc(numa, n, sizeof(*counts), err);
 
     return counts && json_get_list(list, key, n, &count_item, counts, sizeof(*counts), err) == 0
                ? counts
@@ -68,7 +68,7 @@ static double *read_list(struct ctl_numa *numa, struct json_object *object, cons
 {
     struct json_object *list = json_find(object, key);
     size_t n = numa->machine.nodes;
-    double *number = take(numa, n, sizeof(*number), err);
+    double *number = numa_alloc(numa, n, sizeof(*number), err);
 
     return number && json_get_list(list, key, n, &json_number, number, sizeof(*number), err) == 0
                ? number
@@ -81,7 +81,7 @@ static double *read_matrix(struct ctl_numa *numa, struct json_object *object, co
 {
     struct json_object *rows = json_find(object, key);
     size_t n = numa->machine.nodes;
-    double *matrix = take(numa, n * n, sizeof(*matrix), err);
+    double *matrix = numa_alloc(numa, n * n, sizeof(*matrix), err);
 
     for (size_t i = 0; matrix && i < n * n; i++)
         matrix[i] = i / n == i % n ? 0 : NAN;
@@ -107,7 +107,7 @@ static int read_route(struct ctl_numa *numa, struct json_object *hops, const cha
 
     if (n > NUMEM_HOPS_MAX)
         return berth_error_set(err, "%s: at most %d hops expected", name, NUMEM_HOPS_MAX);
-    hop = take(numa, n, sizeof(*hop), err);
+    hop = numa_alloc(numa, n, sizeof(*hop), err);
     if (!hop || (hops && json_get_list(hops, name, n, &item, hop, sizeof(*hop), err) < 0))
         return -1;
     for (size_t h = 0; h < 2 * n; h++)
@@ -128,8 +128,8 @@ static int read_routes(struct ctl_numa *numa, struct json_object *input, struct 
 
     if (!rows)
         return 0;
-    route = take(numa, n * n, sizeof(*route), err);
-    hops = take(numa, n * n, sizeof(*hops), err);
+    route = numa_alloc(numa, n * n, sizeof(*route), err);
+    hops = numa_alloc(numa, n * n, sizeof(*hops), err);
     if (!route || !hops ||
         json_get_matrix(rows, "route", n, n, &array_item, hops, sizeof(*hops), err) < 0)
         return -1;
@@ -172,8 +172,8 @@ static const double *const *read_demand(struct ctl_numa *numa, struct json_objec
 {
     struct json_object *tables = json_find(object, "local_demand");
     size_t n = numa->machine.nodes;
-    struct json_object **list = take(numa, n, sizeof(*list), err);
-    const double **demand = take(numa, n, sizeof(*demand), err);
+    struct json_object **list = numa_alloc(numa, n, sizeof(*list), err);
+    const double **demand = numa_alloc(numa, n, sizeof(*demand), err);
     char name[64];
 
     if (!list || !demand ||
@@ -181,7 +181,7 @@ static const double *const *read_demand(struct ctl_numa *numa, struct json_objec
         return NULL;
     for (size_t i = 0; i < n; i++) {
         size_t counts = numa->machine.cores[i] + 1;
-        double *table = take(numa, counts, sizeof(*table), err);
+        double *table = numa_alloc(numa, counts, sizeof(*table), err);
 
         snprintf(name, sizeof(name), "local_demand[%zu]", i);
         if (!table ||
@@ -275,8 +275,8 @@ int ctl_numa_programs(struct ctl_numa *numa, struct json_object *input, struct b
         if (numa->programs > NUCORE_PROGRAMS_MAX)
             return berth_error_set(err, "programs: at most %d expected", NUCORE_PROGRAMS_MAX);
     }
-    numa->program = take(numa, numa->programs, sizeof(*numa->program), err);
-    numa->name = take(numa, numa->programs, sizeof(struct json_object *), err);
+    numa->program = numa_alloc(numa, numa->programs, sizeof(*numa->program), err);
+    numa->name = numa_alloc(numa, numa->programs, sizeof(struct json_object *), err);
     if (!numa->program || !numa->name)
         return -1;
     return list ? read_programs(numa, list, err)

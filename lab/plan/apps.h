@@ -28,7 +28,7 @@ struct ctl_apps {
  * which names the field: "apps[2].sdp.hits[3]: -1: between 0 and ..". Free with ctl_apps_free. */
 int ctl_apps_read(struct ctl_apps *apps, struct json_object *input, struct berth_error *err);
 
-/* Reads a workload likewise, where a program may be there more than once: names need not be
+/* Reads a workload in the same way. A program may be there more than once: names need not be
  * distinct. */
 int ctl_apps_read_workload(struct ctl_apps *apps, struct json_object *input,
                            struct berth_error *err);

@@ -96,7 +96,7 @@ static int read_one(struct evidence *evidence, const struct ctl_apps *apps,
     return observe(evidence, contend, &observed, n + 1, member, err);
 }
 
-static struct evidence *begin(const struct ctl_apps *apps)
+static struct evidence *evidence_of(const struct ctl_apps *apps)
 {
     struct evidence *evidence = evidence_new(NULL);
 
@@ -120,7 +120,7 @@ int ctl_observed_read(struct evidence **evidence, const struct ctl_apps *apps,
         return 0;
     if (ctl_input_list(input, "observed", json_type_object, &list, err) < 0)
         return -1;
-    *evidence = begin(apps);
+    *evidence = evidence_of(apps);
     if (!*evidence)
         return berth_error_set(err, "observed: %s", strerror(errno));
     for (size_t k = 0; k < json_object_array_length(list); k++)

@@ -49,7 +49,7 @@ static size_t count_rests(const struct attribute_claim *claim, size_t n, uint64_
 /* Returns the greatest bound that `left` remainders reach. */
 static uint64_t find_bound(const struct attribute_claim *claim, size_t n, uint64_t sum, size_t left)
 {
-    uint64_t low = 0, high = sum; /* everybody reaches 0, nobody sum */
+    uint64_t low = 0, high = sum; /* every remainder is 0 or more, and none is sum */
 
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;

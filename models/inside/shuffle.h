@@ -26,7 +26,6 @@
 #define SHUFFLE_NOWHERE                                                                            \
     ((size_t)-1)          /* a thread that stands in none of the packages, or in several */
 #define SHUFFLE_LOCK 0.05 /* of a program's time: less is not worth a move */
-#define SHUFFLE_READINGS 10
 #define SHUFFLE_READING_MS 200
 
 struct shuffle_thread {

@@ -36,7 +36,6 @@
 #define TRANQUIL_READINGS 10
 #define TRANQUIL_READINGS_MIN 5 /* of those that are known: a burst with fewer says nothing */
 #define TRANQUIL_READING_MS 100
-#define TRANQUIL_PASS_S 5
 #define TRANQUIL_MEMORY_SLICE_MS 100
 #define TRANQUIL_CPU_SLICE_MS 20
 #define TRANQUIL_REST_MAX 64 /* passes */

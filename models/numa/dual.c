@@ -385,11 +385,6 @@ enum dual_end dual_solve(struct dual *d, const struct dual_call *call)
     return end;
 }
 
-double dual_optimum(const struct dual *d)
-{
-    return d->optimum;
-}
-
 double dual_value(const struct dual *d, size_t col)
 {
     return d->x[col];

@@ -43,8 +43,7 @@ void dual_limit_row(struct dual *dual, size_t row, double most);
 
 enum dual_end dual_solve(struct dual *dual, const struct dual_call *call);
 
-/* After DUAL_OPTIMAL: the optimum, and a column's value. */
-double dual_optimum(const struct dual *dual);
+/* After DUAL_OPTIMAL: a column's value. */
 double dual_value(const struct dual *dual, size_t col);
 
 #endif

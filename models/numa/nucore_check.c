@@ -17,7 +17,7 @@ static int fault_value(struct numem_fault *fault, const char *field, double valu
     return numem_fault_set(fault, (struct numem_fault){field, {0}, 0, value, why});
 }
 
-/* Likewise with a field of one value for each node. */
+/* Says the same of a field that has one value for each node. */
 static int fault_node(struct numem_fault *fault, const char *field, size_t i, double value,
                       const char *why)
 {

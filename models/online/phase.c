@@ -37,7 +37,7 @@ static signed char side_of(const struct phase *phase, const struct phase_window 
     return off > 0 ? 1 : -1;
 }
 
-static void take(struct phase *phase, const struct phase_window *window)
+static void add_window(struct phase *phase, const struct phase_window *window)
 {
     for (size_t i = 0; i < phase->rates; i++) {
         rate_add(&phase->rate[i], window->x[i], window->y[i]);
@@ -60,13 +60,13 @@ bool phase_add(struct phase *phase, const struct phase_window *window)
         phase->number++;
     }
     if (phase->holds)
-        take(phase, &phase->held);
+        add_window(phase, &phase->held);
     phase->holds = off && !again;
     if (phase->holds) {
         phase->held = *window;
         memcpy(phase->side, side, sizeof(side));
     } else {
-        take(phase, window);
+        add_window(phase, window);
     }
     return again;
 }

@@ -141,7 +141,7 @@ static void answer_profile(const struct fit *fit, const struct statstack_cache *
     out[cache->ways] += fit->place[fit->n - 1].survival;
 }
 
-static void answer(const struct fit *fit, const struct query *query, double *out)
+static void estimate_query(const struct fit *fit, const struct query *query, double *out)
 {
     memset(out, 0, query->count * sizeof(*out));
     if (!query->lines) {
@@ -194,7 +194,7 @@ static void resample(struct fit *fit, const struct query *query, const double *v
         for (size_t i = 0; i < fit->n; i++)
             weight[i] = draw(&state);
         place_samples(fit, weight);
-        answer(fit, query, again);
+        estimate_query(fit, query, again);
         for (size_t i = 0; i < query->count; i++)
             off[i * RESAMPLES + r] = fabs(again[i] - value[i]);
     }
@@ -206,7 +206,7 @@ static void estimate(struct fit *fit, const struct query *query, double *work,
     double *value = work, *again = value + query->count, *weight = again + query->count;
     double *off = weight + fit->n;
 
-    answer(fit, query, value);
+    estimate_query(fit, query, value);
     for (size_t i = 0; i < query->count; i++)
         out[i] = (struct statstack_value){value[i], least_error(fit, lines_of(query, i))};
     resample(fit, query, value, weight, off, again);

@@ -26,8 +26,8 @@ static double distance(const struct opticore_signature *a, const struct opticore
 }
 
 /* The phase that is alike, the nearest of them; NULL. */
-static struct verdict_phase *find(struct verdict *verdict, const struct opticore_signature *look,
-                                  uint64_t who)
+static struct verdict_phase *phase_like(struct verdict *verdict,
+                                        const struct opticore_signature *look, uint64_t who)
 {
     struct verdict_phase *best = NULL;
     double nearest = INFINITY;
@@ -68,7 +68,7 @@ void verdict_window(struct verdict *verdict, const struct verdict_window *window
 
     if (!(window->seconds > 0 && millions > 0) || (isnan(window->misses) && isnan(window->bytes)))
         return;
-    phase = find(verdict, &look, window->who);
+    phase = phase_like(verdict, &look, window->who);
     if (!phase)
         phase = add(verdict, window->who);
     phase->seen = ++verdict->seen;

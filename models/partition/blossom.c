@@ -516,7 +516,7 @@ static void move_duals(struct graph *g, blossom_weight delta)
     }
 }
 
-static int run(struct graph *g)
+static int match_all(struct graph *g)
 {
     while (g->unmatched > 0) {
         struct event event = next_event(g);
@@ -535,7 +535,7 @@ static int run(struct graph *g)
 
 /* ---- the beginning ---- */
 
-static void begin(struct graph *g)
+static void graph_reset(struct graph *g)
 {
     for (unsigned v = 0; v < g->n; v++) {
         g->outer[v] = v;
@@ -603,8 +603,8 @@ int blossom_match(size_t n, const blossom_weight *weight, size_t *mate)
     if (n == 0)
         return 0;
     if (graph_alloc(&g, n, weight) == 0) {
-        begin(&g);
-        rc = run(&g);
+        graph_reset(&g);
+        rc = match_all(&g);
     }
     for (size_t v = 0; rc == 0 && v < n; v++)
         mate[v] = g.mate[v];

@@ -231,7 +231,7 @@ static void recount(struct search *s, bool by_pairs)
     settle_all(s, false);
 }
 
-static void begin(struct search *s)
+static void search_reset(struct search *s)
 {
     const struct partition *p = s->p;
 
@@ -287,7 +287,7 @@ struct search *search_new(struct costs *costs)
         search_free(s);
         return NULL;
     }
-    begin(s);
+    search_reset(s);
     return s;
 }
 

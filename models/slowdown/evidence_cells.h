@@ -56,7 +56,7 @@ struct evidence {
     uint32_t waiting, last; /* the first and the last program that waits to be solved */
     uint32_t stamp;
     struct evidence_side sensitivity, pressure; /* means in common, in parts of the doubt */
-    double stretch;                             /* likewise */
+    double stretch;                             /* a mean in common, too */
     double level;                               /* log(level + offset) of the constants */
     uint32_t stretched;                         /* the stamp when it was last found */
     bool unsettled;                             /* it moved then */

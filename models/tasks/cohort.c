@@ -139,7 +139,7 @@ static void turn(struct run *run)
     serve(run, dequeue(run, queue));
 }
 
-static void begin(struct run *run)
+static void start_threads(struct run *run)
 {
     run->node = NOBODY;
     for (size_t node = 0; node < run->lock->nodes; node++) {
@@ -156,7 +156,7 @@ void cohort_run(const struct cohort_lock *lock, struct cohort_outcome *outcome)
     uint64_t most = 0;
 
     *outcome = (struct cohort_outcome){0};
-    begin(&run);
+    start_threads(&run);
     for (uint64_t i = 0; i < lock->turns; i++)
         turn(&run);
     for (size_t i = 0; i < run.n; i++)

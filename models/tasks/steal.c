@@ -76,7 +76,7 @@ static void next_event(struct run *run)
 }
 
 /* Each worker looks for tasks but the first, which has the program. */
-static void begin(struct run *run)
+static void start_workers(struct run *run)
 {
     const struct steal_program *program = run->program;
     struct item all = {.n = program->n};
@@ -131,7 +131,7 @@ int steal_run(const struct steal_program *program, struct steal_outcome *outcome
     run.heap = calloc(run.workers, sizeof(*run.heap));
     run.failed = !run.worker || !run.queue || !run.heap;
     if (!run.failed)
-        begin(&run);
+        start_workers(&run);
     while (!run.failed && run.left)
         next_event(&run);
     outcome->seconds = run.now_s;

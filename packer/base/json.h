@@ -33,7 +33,7 @@ void json_add_bool(struct json_object *object, const char *key, bool value);
 void json_add_cpus(struct json_object *object, const char *key,
                    const struct cpus *set); /* as a list text */
 
-/* Appends a value, which the array owns then; likewise nothing to NULL. */
+/* Appends a value, which the array owns then. Nothing is appended to NULL. */
 void json_append(struct json_object *array, struct json_object *value);
 
 #endif

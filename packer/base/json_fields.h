@@ -130,7 +130,8 @@ int json_get_list(struct json_object *list, const char *name, size_t n,
                   const struct json_field *item, void *first, size_t stride,
                   struct berth_error *err);
 
-/* Likewise `rows` arrays of n values each, which go one row after the other. */
+/* Reads an array of `rows` arrays of n values each, which go one row after the other. Returns 0, or
+ * -1 and err. */
 int json_get_matrix(struct json_object *list, const char *name, size_t rows, size_t n,
                     const struct json_field *item, void *first, size_t stride,
                     struct berth_error *err);

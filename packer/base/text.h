@@ -24,8 +24,8 @@ void text_put(FILE *out, const char *text, size_t length);
 /* Writes text as a field of CSV (RFC 4180), cleaned, and in quotes where it has to be. */
 void text_put_csv(FILE *out, const char *text);
 
-/* Does likewise for a person's spreadsheet: what would be a formula there, and is no number, has an
- * apostrophe in front. */
+/* Writes such a field for a person's spreadsheet: what would be a formula there, and is no number,
+ * has an apostrophe in front. */
 void text_put_csv_cell(FILE *out, const char *text);
 
 /* Says whether that would be the text itself, and at a glance: false may be wrong. */

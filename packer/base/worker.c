@@ -74,22 +74,6 @@ void worker_stop(struct worker *worker)
     worker_unlock(worker);
 }
 
-bool worker_ended(struct worker *worker)
-{
-    bool stopped;
-
-    worker_lock(worker);
-    stopped = worker->stopped;
-    worker_unlock(worker);
-    return stopped;
-}
-
-void worker_leave(struct worker *worker)
-{
-    worker_stop(worker);
-    pthread_detach(worker->thread);
-}
-
 bool worker_close(struct worker *worker)
 {
     double until_s = clock_s() + WORKER_CLOSE_S;

@@ -43,14 +43,8 @@ int worker_open(struct worker *worker, void (*run)(void *arg), void *arg, struct
  * it can, so the worker and all that run() uses must stay as they are. */
 bool worker_close(struct worker *worker);
 
-/* Sets `stopping` and wakes the thread; nobody waits. worker_close() or worker_leave() follows. */
+/* Sets `stopping` and wakes the thread; nobody waits. worker_close() follows. */
 void worker_stop(struct worker *worker);
-
-/* Says whether run() has returned: worker_close() does not wait then. Called without the mutex. */
-bool worker_ended(struct worker *worker);
-
-/* Leaves the thread alone at once, as worker_close() leaves one that hangs. */
-void worker_leave(struct worker *worker);
 
 void worker_lock(struct worker *worker);
 void worker_unlock(struct worker *worker);

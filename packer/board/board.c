@@ -169,7 +169,7 @@ static bool has_news(const struct board *board, double every_s)
            (board->told_new && board->armed && !board->imc && !board->mbm);
 }
 
-static void run(void *arg)
+static void publish_forever(void *arg)
 {
     struct board *board = arg;
 
@@ -276,7 +276,8 @@ static struct board *board_new(const struct packer *packer, struct berth_error *
     }
     board->root.fd = -1;
     board->told_traffic = NAN;
-    if (prepare(board, packer, err) == 0 && worker_open(&board->worker, run, board, err) == 0)
+    if (prepare(board, packer, err) == 0 &&
+        worker_open(&board->worker, publish_forever, board, err) == 0)
         return board;
     board_free(board);
     return NULL;

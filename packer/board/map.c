@@ -272,7 +272,7 @@ static double published(enum saturation_state state)
     }
 }
 
-static void take(struct board_section *section, double traffic)
+static void fill_section(struct board_section *section, double traffic)
 {
     double utilisation =
         fmin(traffic / section->roof, 1) + (isnan(traffic / section->roof) ? NAN : 0);
@@ -294,7 +294,7 @@ void board_map_power(struct board_map *map, const double *watts)
 void board_map_take(struct board_map *map, const double *traffic, const double *watts)
 {
     for (size_t i = 0; i < map->n; i++)
-        take(&map->section[i], traffic[i]);
+        fill_section(&map->section[i], traffic[i]);
     board_map_power(map, watts);
 }
 

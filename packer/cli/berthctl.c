@@ -81,7 +81,7 @@ static int help_of(char *name)
     return verb ? verb->run(2, (char *[]){name, option, NULL}) : no_verb(name);
 }
 
-static int run(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
     const struct ctl_verb *verb = find_verb(argv[1]);
     const bool helps = strcmp(argv[1], "help") == 0;
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 
     if (argc < 2)
         return no_verb(NULL);
-    status = run(argc, argv);
+    status = dispatch(argc, argv);
     if (status == 0 && (fflush(stdout) != 0 || ferror(stdout)))
         return ctl_fail("stdout", "%m"); /* a disk that is full, above all */
     return status;

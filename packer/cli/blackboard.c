@@ -213,7 +213,7 @@ static int open_board(struct verb *verb)
 }
 
 /* Pages until there were enough, or a signal comes. Follows a berthd that is started anew. */
-static int run(struct verb *verb)
+static int show_board(struct verb *verb)
 {
     struct pollfd signals = {.fd = ctl_signals(0), .events = POLLIN};
     uint64_t pages = 0;
@@ -260,7 +260,7 @@ int ctl_blackboard(int argc, char **argv)
     if (status == 0)
         status = open_board(&verb);
     if (status == 0)
-        status = run(&verb);
+        status = show_board(&verb);
     berth_blackboard_close(verb.board);
     return status;
 }

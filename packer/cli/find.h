@@ -52,7 +52,7 @@ int find_print_json(const struct find *find, struct json_object *answer);
 struct json_object *find_steps(const struct find *find, const char *say, struct job_id *id,
                                const char *name, struct berth_error *err);
 
-/* Finds a node's `status`. Likewise. */
+/* Finds a node's `status`, which the caller releases. NULL and err. */
 struct json_object *find_node(const struct find *find, const char *node, struct berth_error *err);
 
 #endif

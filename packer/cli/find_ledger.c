@@ -124,7 +124,7 @@ static bool is_there(const struct finding *finding, struct wire_step_id id)
     return false;
 }
 
-static int take(const struct ledger_record *record, void *arg)
+static int on_record(const struct ledger_record *record, void *arg)
 {
     struct finding *finding = arg;
 
@@ -142,5 +142,5 @@ int find_ledger(const struct conf *conf, const struct job_id *id, struct json_ob
     struct records records = {.conf = conf, .patience_s = PATIENCE_S};
     struct finding finding = {id, steps, ctl_length(steps)};
 
-    return records_read(&records, &filter, take, &finding, err);
+    return records_read(&records, &filter, on_record, &finding, err);
 }

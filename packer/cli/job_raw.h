@@ -12,7 +12,7 @@
  * job, or nobody here who knows. */
 int job_raw_find(const char *socket, struct job_id *id, struct berth_error *err);
 
-/* Likewise, and asks Slurm only. */
+/* Does the same, and asks Slurm only. */
 int job_raw_ask_slurm(struct job_id *id, struct berth_error *err);
 
 #endif

@@ -191,7 +191,7 @@ static char *lines_of(struct record *record, struct json_object *answer, int *rc
 }
 
 /* Writes down an answer. 0, or -1 and err. */
-static int take(struct record *record, struct json_object *answer, struct berth_error *err)
+static int write_answer(struct record *record, struct json_object *answer, struct berth_error *err)
 {
     struct berth_error why;
     char *lines;
@@ -249,7 +249,7 @@ static int rounds(struct record *record, struct json_object *answer, struct bert
     int rc;
 
     do {
-        rc = answer ? take(record, answer, err) : 0;
+        rc = answer ? write_answer(record, answer, err) : 0;
         json_object_put(answer);
         show_progress(record);
         past_s = clock_s() - record->begun_s;
@@ -264,7 +264,7 @@ static int rounds(struct record *record, struct json_object *answer, struct bert
 /* ---- the verb ---- */
 
 /* Records into the open file, beginning with that answer, and closes the file. */
-static int run(struct record *record, struct json_object *answer)
+static int record_steps(struct record *record, struct json_object *answer)
 {
     struct berth_error err, why;
     int rc;
@@ -289,7 +289,7 @@ static int run(struct record *record, struct json_object *answer)
 }
 
 /* Asks berthd before a file is made: there may be no berthd, or one that cannot count. */
-static int begin(struct record *record)
+static int record_start(struct record *record)
 {
     struct json_object *answer;
     struct berth_error err;
@@ -307,7 +307,7 @@ static int begin(struct record *record)
     }
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to tell */
     record->signals = ctl_signals(0);
-    rc = run(record, answer);
+    rc = record_steps(record, answer);
     close(record->signals);
     return rc;
 }
@@ -376,7 +376,7 @@ int ctl_record(int argc, char **argv)
     if (rc < 0)
         rc = read_steps(&record, argc - optind, argv + optind);
     if (rc < 0)
-        rc = begin(&record);
+        rc = record_start(&record);
     free(record.wanted);
     return rc;
 }

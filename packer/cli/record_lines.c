@@ -16,7 +16,7 @@ struct recorded {
     double at_s;                     /* of its last sample */
     double base[COUNTERS];           /* counted by berthds before this one */
     double last[COUNTERS];           /* and by this one */
-    struct by_node by_base, by_last; /* likewise by node */
+    struct by_node by_base, by_last; /* the same counts by memory node */
 };
 
 struct record_lines {

@@ -88,7 +88,8 @@ static void own_path(char path[PATH_MAX])
 }
 
 /* Runs it, into said[SAID_MAX]. */
-static void run(const struct remote *remote, const char *verb, const char *argument, char *said)
+static void run_there(const struct remote *remote, const char *verb, const char *argument,
+                      char *said)
 {
     char job[32], nodes[16], tasks[16], path[PATH_MAX];
     const char *argv[24] = {"srun", "--overlap", "--quiet", "--mpi=none", "-c1", job, nodes, tasks};
@@ -139,7 +140,7 @@ int remote_ask(const struct remote *remote, const char *verb, const char *argume
 
     if (!said)
         return berth_no_memory(err);
-    run(remote, verb, argument, said);
+    run_there(remote, verb, argument, said);
     n = read_answers(remote, said, answer, why);
     free(said);
     if (n > 0)

@@ -29,10 +29,10 @@ struct slurm_job {
  * first SLURM_JOBS_MAX; 0 where it knows none, or there is no Slurm. Their memory is not known. */
 size_t slurm_jobs_named(const struct job_id *id, struct slurm_job jobs[SLURM_JOBS_MAX]);
 
-/* Asks sacct likewise, which knows them for long where slurmdbd is there. */
+/* Returns the same as sacct has it, which knows them for long where slurmdbd is there. */
 size_t slurm_jobs_accounted(const struct job_id *id, struct slurm_job jobs[SLURM_JOBS_MAX]);
 
-/* Asks squeue likewise for the jobs of a user that run on the node. */
+/* Returns the jobs of a user that run on the node, as squeue has them. */
 size_t slurm_jobs_on(const char *node, uint32_t uid, struct slurm_job jobs[SLURM_JOBS_MAX]);
 
 /* Asks scontrol for the memory of a job that squeue knows. */

@@ -33,8 +33,8 @@ void steps_sort(struct json_object *steps, enum steps_sort by);
 void steps_put(struct screen *screen, struct json_object *steps, bool top);
 
 /* Returns a step's CPU time in percent of one CPU: since the last page where it has "cpu_pct", else
- * over its life; its power likewise, by "power_w"; its slowdown as a fraction, measured (then
- * *measured is true) or predicted. NAN where they are not known. */
+ * over its life; its power in the same way, by "power_w"; its slowdown as a fraction, measured
+ * (then *measured is true) or predicted. NAN where they are not known. */
 double steps_cpu_pct(struct json_object *step);
 double steps_watts(struct json_object *step);
 double steps_slowdown(struct json_object *step, bool *measured);

@@ -251,7 +251,7 @@ static int page_or_silence(struct top *top, struct berth_error *err)
     return 0;
 }
 
-static int run(struct top *top)
+static int top_show(struct top *top)
 {
     struct berth_error err;
     uint64_t pages = 0;
@@ -302,5 +302,5 @@ int ctl_top(int argc, char **argv)
     if (status >= 0)
         return status;
     top.batch = top.batch || top.json;
-    return run(&top);
+    return top_show(&top);
 }

@@ -20,7 +20,7 @@ struct reading {
     int error;     /* errno; 0: none */
 };
 
-static int take(const struct ledger_record *record, void *arg)
+static int on_record(const struct ledger_record *record, void *arg)
 {
     struct reading *reading = arg;
 
@@ -51,7 +51,7 @@ struct benefit *verdict_read(const char *config, const char *node, struct verdic
         berth_no_memory(err);
         return NULL;
     }
-    rc = records_read(&records, &filter, take, &reading, err);
+    rc = records_read(&records, &filter, on_record, &reading, err);
     if (rc == 0 && reading.error)
         rc = berth_error_set(err, "%s", strerror(reading.error));
     *read = (struct verdict_read){.own = records.own, .trial = reading.trial};

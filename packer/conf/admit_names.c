@@ -123,7 +123,7 @@ void admit_prepare(struct conf *conf)
 /* ---- the thread ---- */
 
 /* Answers the question of this moment. The mutex is held, but not while names are looked up. */
-static void answer(struct admit_names *names)
+static void answer_question(struct admit_names *names)
 {
     struct conf conf = names->conf;
     unsigned asked = names->asked;
@@ -138,13 +138,13 @@ static void answer(struct admit_names *names)
     eventfd_write(names->fd, 1);
 }
 
-static void run(void *arg)
+static void answer_questions(void *arg)
 {
     struct admit_names *names = arg;
 
     while (!names->worker.stopping)
         if (names->asked != names->answered)
-            answer(names);
+            answer_question(names);
         else
             worker_wait_until(&names->worker, INFINITY);
 }
@@ -203,7 +203,7 @@ void admit_names_ask(struct admit_names *names, const struct conf *now, struct c
         put_lists(next, now);
     if (!wanted && !names->running)
         return;
-    if (!names->running && worker_open(&names->worker, run, names, &err) < 0) {
+    if (!names->running && worker_open(&names->worker, answer_questions, names, &err) < 0) {
         log_error("berth.conf's users and groups stay as they are: %s", err.text);
         return;
     }

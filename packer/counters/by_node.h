@@ -60,7 +60,7 @@ double *by_node_room(struct by_node *by, enum by_node_kind kind);
 void by_node_set(struct by_node *by, enum by_node_kind kind, size_t nodes, const double *values,
                  double error);
 
-/* Enters all that another one knows, likewise. */
+/* Enters each kind that `from` knows, as by_node_set does. */
 void by_node_add(struct by_node *by, const struct by_node *from);
 
 /* Takes over what another one knows in place of what was known of it. */

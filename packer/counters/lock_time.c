@@ -250,7 +250,7 @@ void lock_time_close(struct lock_time *lock)
     free(lock);
 }
 
-/* Does it to an element of the map; value may be NULL. 0, or -1 with errno. */
+/* Has the kernel run a command on an element of a map; value may be NULL. 0, or -1 with errno. */
 static int on_element(int map, enum bpf_cmd command, const void *key, void *value)
 {
     union bpf_attr attr = {.map_fd = (uint32_t)map};
@@ -260,7 +260,7 @@ static int on_element(int map, enum bpf_cmd command, const void *key, void *valu
     return (int)bpf(command, &attr, sizeof(attr));
 }
 
-/* Does it to the numbers of a process. */
+/* Runs a command on the numbers that are kept of a process. */
 static int on_process(const struct lock_time *lock, enum bpf_cmd command, pid_t pid,
                       struct lock_numbers *value)
 {
@@ -269,7 +269,7 @@ static int on_process(const struct lock_time *lock, enum bpf_cmd command, pid_t 
     return on_element(lock->maps.process, command, &key, value);
 }
 
-/* Does it to the ns of a thread, in `start` or `thread`. */
+/* Runs a command on the nanoseconds that are kept of a thread, in the map `start` or `thread`. */
 static int on_thread(int map, enum bpf_cmd command, pid_t pid, pid_t tid, uint64_t *value)
 {
     uint64_t key = (uint64_t)pid << 32 | (uint32_t)tid;

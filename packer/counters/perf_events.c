@@ -291,8 +291,8 @@ static void find_pmu(const struct pfm *pfm, const struct perf_table *table, char
 }
 
 /* Finds the section that fits, and its events. */
-static int find(const struct encoding *how, const struct perf_table *table, const char *pmu,
-                struct berth_error *err)
+static int find_event(const struct encoding *how, const struct perf_table *table, const char *pmu,
+                      struct berth_error *err)
 {
     struct perf_events *events = how->events;
     const struct section *section;
@@ -324,7 +324,7 @@ int perf_events_find(struct perf_events *events, const struct perf_table *table,
         berth_error_set(err, "libpfm4: %s", pfm.strerror(rc));
         rc = -1;
     } else {
-        rc = find(&how, table, pmu, err);
+        rc = find_event(&how, table, pmu, err);
         pfm.terminate();
     }
     library_close(library);

@@ -39,7 +39,8 @@ int perf_set_read(struct perf_set *set, struct berth_error *err);
 /* What an event of the plan has counted until the last read. */
 void perf_set_estimate(const struct perf_set *set, size_t event, struct perf_estimate *estimate);
 
-/* Likewise on the CPUs of one NUMA node: less than the plan's nodes, or 0. */
+/* Fills in what it has counted on the CPUs of one NUMA node, whose number is less than the plan's
+ * nodes, or 0. */
 void perf_set_estimate_on(const struct perf_set *set, size_t event, size_t node,
                           struct perf_estimate *estimate);
 

@@ -23,7 +23,7 @@ static int by_pid(const void *a, const void *b)
     return by_number(&((const struct process_sum *)a)->pid, &((const struct process_sum *)b)->pid);
 }
 
-static struct process_sum *find(struct process_sums *tally, size_t n, pid_t pid)
+static struct process_sum *find_sum(struct process_sums *tally, size_t n, pid_t pid)
 {
     struct process_sum key = {.pid = pid};
 
@@ -37,13 +37,13 @@ long process_sums_enter(struct process_sums *tally, pid_t *pid, size_t n)
     if (n)
         qsort(pid, n, sizeof(*pid), by_number);
     for (size_t i = 0; i < n; i++)
-        fresh += !find(tally, known, pid[i]) && (i == 0 || pid[i] != pid[i - 1]);
+        fresh += !find_sum(tally, known, pid[i]) && (i == 0 || pid[i] != pid[i - 1]);
     if (fresh == 0)
         return 0;
     if (array_grow(&tally->process, &tally->room, known + fresh, sizeof(*tally->process)) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        if (!find(tally, known, pid[i]) && (i == 0 || pid[i] != pid[i - 1]))
+        if (!find_sum(tally, known, pid[i]) && (i == 0 || pid[i] != pid[i - 1]))
             tally->process[tally->n++] = (struct process_sum){.pid = pid[i], .fd = -1};
     qsort(tally->process, tally->n, sizeof(*tally->process), by_pid);
     return (long)fresh;
@@ -62,7 +62,7 @@ struct process_sum *process_sums_heir(struct process_sums *tally, const struct p
     struct process_sum *heir = NULL;
 
     for (size_t i = 0; i < tally->n && process->gone; i++) { /* a chain is not longer than that */
-        heir = find(tally, tally->n, process->parent);
+        heir = find_sum(tally, tally->n, process->parent);
         if (!heir || !heir->gone)
             return heir;
         process = heir;

@@ -33,8 +33,8 @@ enum rate_id {
     RATE_CORE_SPEED, /* instructions per CPU second */
     RATE_CLOCK,      /* cycles per ns of CPU time: GHz */
     RATE_OCCUPANCY,  /* bytes of cache held, mean of the windows' ends */
-    RATE_RSS,        /* bytes resident, likewise */
-    RATE_THREADS,    /* threads, likewise */
+    RATE_RSS,        /* bytes resident, mean of the windows' ends */
+    RATE_THREADS,    /* threads, mean of the windows' ends */
     RATES
 };
 

@@ -29,7 +29,7 @@ struct track {
     struct record *record;
     uint32_t known;          /* by any sample */
     double last[COUNTERS];   /* the last known value */
-    struct by_node *by_node; /* likewise; NULL: nothing is known by node */
+    struct by_node *by_node; /* the last known values by node; NULL: there are none */
 };
 
 struct recorded {

@@ -119,7 +119,7 @@ static int replay_attach(void *state, const struct counters_target *target, void
 }
 
 /* Takes a sample over: what it knows that no backend before this one has known. */
-static void take(const struct counters_sample *from, struct counters_sample *to)
+static void copy_sample(const struct counters_sample *from, struct counters_sample *to)
 {
     to->at_s = from->at_s;
     for (int i = 0; i < COUNTERS; i++)
@@ -154,7 +154,7 @@ static int read_newest(const struct replay *replay, const struct played *step,
     free(line);
     if (rc < 0)
         return berth_error_set(err, "%s: %.400s", step->file, why.text);
-    take(&newest, sample);
+    copy_sample(&newest, sample);
     return 0;
 }
 

@@ -40,7 +40,7 @@ size_t sample_line_values(const struct counters_sample *sample)
 static const struct json_field count_item = {
     .kind = JSON_NUMBER, .need = JSON_REQUIRED, .max = COUNT_MAX, .format = "%.17g"};
 
-/* Likewise of any number. */
+/* Returns any number as such a text. */
 static struct json_object *new_number(double value)
 {
     char text[32];

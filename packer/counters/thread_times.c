@@ -89,7 +89,7 @@ void thread_times_forget(struct lock_time *lock, const struct thread_list *list)
 }
 
 /* Both lists are in the order in which /proc lists, so the next one is near. */
-static const struct thread_times *find(const struct thread_list *list, size_t *at, pid_t tid)
+static const struct thread_times *find_thread(const struct thread_list *list, size_t *at, pid_t tid)
 {
     for (size_t tried = 0; tried < list->n; tried++) {
         const struct thread_times *thread = &list->thread[(*at + tried) % list->n];
@@ -108,7 +108,8 @@ void thread_times_forget_but(struct lock_time *lock, const struct thread_list *l
     size_t at = 0;
 
     for (size_t i = 0; lock && i < list->n; i++) {
-        const struct thread_times *thread = &list->thread[i], *other = find(kept, &at, thread->tid);
+        const struct thread_times *thread = &list->thread[i],
+                                  *other = find_thread(kept, &at, thread->tid);
 
         if (!other || other->pid != thread->pid)
             lock_time_forget_thread(lock, thread->pid, thread->tid);
@@ -121,7 +122,7 @@ void thread_times_since(struct thread_list *later, const struct thread_list *ear
 
     for (size_t i = 0; i < later->n; i++) {
         struct thread_times now = later->thread[i];
-        const struct thread_times *then = find(earlier, &at, now.tid);
+        const struct thread_times *then = find_thread(earlier, &at, now.tid);
 
         if (!then || then->pid != now.pid || now.running < then->running)
             continue;

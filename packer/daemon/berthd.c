@@ -376,7 +376,7 @@ static int listen_on(struct daemon *daemon, struct berth_error *err)
     return 0;
 }
 
-static void run(struct daemon *daemon)
+static void serve_until_told(struct daemon *daemon)
 {
     struct berth_error err;
 
@@ -526,7 +526,7 @@ int main(int argc, char **argv)
     else if (listen_on(&daemon, &err) < 0)
         status = fail("socket", err.text);
     else
-        run(&daemon), status = EXIT_SUCCESS;
+        serve_until_told(&daemon), status = EXIT_SUCCESS;
     stop(&daemon);
     return status;
 }

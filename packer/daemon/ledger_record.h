@@ -16,8 +16,8 @@ void ledger_record_fill(const struct packer *packer, const struct step *step,
  * is. Its records are in the ledger. */
 void ledger_record_settle(const struct packer *packer, const struct known_job *job);
 
-/* Has the records that the run has already told who it is, and puts it before the settler likewise.
- */
+/* Has the records that the run has already told who it is, and puts it before the settler, as
+ * ledger_record_settle() does. */
 void ledger_record_identify(const struct packer *packer, const struct known_job *job);
 
 /* Does the same for the runs of which berthd died before they were settled, when the steps that

@@ -23,7 +23,7 @@ static void path_of(const struct packer *packer, const char *suffix, char path[P
 }
 
 /* Reads the file; NULL: it is not there, or somebody else could have written it. */
-static char *take(const char *path)
+static char *read_missed(const char *path)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat stat_of;
@@ -70,7 +70,7 @@ void missed_read(const struct packer *packer,
     path_of(packer, ".taken", taken);
     if (rename(path, taken) < 0)
         return;
-    text = take(taken);
+    text = read_missed(taken);
     unlink(taken);
     for (line = text ? strtok_r(text, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
         n += tell(packer, line, hear);

@@ -246,7 +246,7 @@ static void close_view(struct record_pages *pages)
     worker_lock(&pages->worker);
 }
 
-static void run(void *arg)
+static void read_pages(void *arg)
 {
     struct record_pages *pages = arg;
     double idle_s = clock_s() + KEEP_S;
@@ -340,10 +340,10 @@ static uint64_t next_turn(const struct record_pages *pages, uint32_t uid)
 }
 
 /* Has a thread. */
-static int begin(struct record_pages *pages, struct berth_error *err)
+static int pages_start(struct record_pages *pages, struct berth_error *err)
 {
     if (!pages->runs)
-        pages->runs = worker_open(&pages->worker, run, pages, err) == 0;
+        pages->runs = worker_open(&pages->worker, read_pages, pages, err) == 0;
     return pages->runs ? 0 : -1;
 }
 
@@ -357,7 +357,7 @@ struct record_page *record_pages_ask(struct record_pages *pages, uid_t uid,
         berth_no_memory(err);
         return NULL;
     }
-    if (begin(pages, err) < 0) {
+    if (pages_start(pages, err) < 0) {
         free(page);
         return NULL;
     }

@@ -51,7 +51,7 @@ static double every_s(const struct energy_sampler *sampler)
     return sampler->rests ? ENERGY_SAMPLE_REST_S : sampler->every_ms / 1e3;
 }
 
-static void run(void *arg)
+static void sample_meters(void *arg)
 {
     struct energy_sampler *sampler = arg;
     struct worker *worker = &sampler->worker;
@@ -93,7 +93,7 @@ int energy_sampler_start(struct energy_sampler **out, const struct rootfs *root,
     sampler->root.fd = fcntl(root->fd, F_DUPFD_CLOEXEC, 0);
     if (sampler->root.fd < 0)
         berth_error_set(err, "cannot keep the root open: %s", strerror(errno));
-    if (sampler->root.fd < 0 || worker_open(&sampler->worker, run, sampler, err) < 0) {
+    if (sampler->root.fd < 0 || worker_open(&sampler->worker, sample_meters, sampler, err) < 0) {
         sampler_free(sampler);
         return -1;
     }

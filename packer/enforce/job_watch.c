@@ -47,7 +47,7 @@ int job_watch_fd(const struct job_watch *watch)
     return watch->fd;
 }
 
-static struct watched *find(const struct job_watch *watch, uint32_t job)
+static struct watched *find_job(const struct job_watch *watch, uint32_t job)
 {
     for (size_t i = 0; i < watch->n; i++)
         if (watch->job[i].job == job)
@@ -59,7 +59,7 @@ int job_watch_add(struct job_watch *watch, uint32_t job, const char *path, struc
 {
     int wd;
 
-    if (find(watch, job))
+    if (find_job(watch, job))
         return 0;
     if (array_grow(&watch->job, &watch->room, watch->n + 1, sizeof(*watch->job)) < 0)
         return berth_no_memory(err);
@@ -72,7 +72,7 @@ int job_watch_add(struct job_watch *watch, uint32_t job, const char *path, struc
 
 void job_watch_drop(struct job_watch *watch, uint32_t job)
 {
-    struct watched *gone = find(watch, job);
+    struct watched *gone = find_job(watch, job);
 
     if (!gone)
         return;

@@ -49,7 +49,7 @@ struct asker {
 
 /* ---- the thread ---- */
 
-static void answer(struct asker *asker, struct question *question)
+static void question_answered(struct asker *asker, struct question *question)
 {
     question->done = true;
     asker->state.answered += question->answer.said.is.source != WIRE_SOURCE_NONE;
@@ -63,7 +63,7 @@ static void put_off(struct asker *asker, struct question *question, const char *
 
     snprintf(question->answer.said.why, sizeof(question->answer.said.why), "%.127s", why);
     if (now_s - question->asked_s > ASKER_PATIENCE_S) {
-        answer(asker, question);
+        question_answered(asker, question);
         return;
     }
     question->due_s = now_s + question->delay_s;
@@ -86,7 +86,7 @@ static void take_reply(struct asker *asker, struct question *question, const str
     for (int i = 0; i < n; i++) {
         if (is_of(question, &said[i])) {
             question->answer.said = said[i];
-            answer(asker, question);
+            question_answered(asker, question);
             return;
         }
         if (said[i].is.job == question->answer.run.job)
@@ -190,7 +190,7 @@ static double next_due(const struct asker *asker)
     return fmax(due_s, asker->next_s);
 }
 
-static void run(void *arg)
+static void ask_questions(void *arg)
 {
     struct asker *asker = arg;
 
@@ -223,7 +223,7 @@ int asker_open(struct asker **out, const struct conf *conf, struct berth_error *
     TAILQ_INIT(&asker->list);
     asker->seed = (uint32_t)getpid() ^ (uint32_t)(clock_s() * 1e6);
     asker->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (asker->fd >= 0 && worker_open(&asker->worker, run, asker, err) == 0) {
+    if (asker->fd >= 0 && worker_open(&asker->worker, ask_questions, asker, err) == 0) {
         *out = asker;
         return 0;
     }
@@ -262,7 +262,7 @@ static double delay_of(struct asker *asker, uint32_t nodes, bool urgent)
     return (urgent ? SOON_S : LATER_S) + spread_s * rand_r(&asker->seed) / RAND_MAX;
 }
 
-static struct question *find(const struct asker *asker, const struct asker_run *run)
+static struct question *question_of(const struct asker *asker, const struct asker_run *run)
 {
     struct question *question;
 
@@ -296,7 +296,7 @@ bool asker_ask(struct asker *asker, const struct asker_run *run, uint32_t nodes,
     if (!asker)
         return false;
     worker_lock(&asker->worker);
-    question = find(asker, run);
+    question = question_of(asker, run);
     if (!question)
         question = add(asker, run);
     if (question) {

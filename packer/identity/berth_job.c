@@ -50,7 +50,7 @@ static int usage(FILE *out)
 /* ---- texts ---- */
 
 /* Copies a text of Slurm's; one that does not fit is not known. */
-static void take(char *to, size_t size, const char *text)
+static void copy_text(char *to, size_t size, const char *text)
 {
     snprintf(to, size, "%s", text && strlen(text) < size ? text : "");
 }
@@ -81,9 +81,9 @@ static void read_job(const slurm_job_info_t *job, struct wire_identity *is)
     is->nodes = known(job->num_nodes);
     is->array_job = known(job->array_job_id);
     is->array_task = is->array_job ? known(job->array_task_id) : 0;
-    take(is->account, sizeof(is->account), job->account);
-    take(is->qos, sizeof(is->qos), job->qos);
-    take(is->partition, sizeof(is->partition), job->partition);
+    copy_text(is->account, sizeof(is->account), job->account);
+    copy_text(is->qos, sizeof(is->qos), job->qos);
+    copy_text(is->partition, sizeof(is->partition), job->partition);
     take_name(is->job_name, sizeof(is->job_name), job->name);
 }
 
@@ -150,8 +150,8 @@ static void read_row(const slurmdb_job_rec_t *row, struct wire_identity *is)
     is->nodes = known(row->alloc_nodes);
     is->array_job = known(row->array_job_id);
     is->array_task = is->array_job ? known(row->array_task_id) : 0;
-    take(is->account, sizeof(is->account), row->account);
-    take(is->partition, sizeof(is->partition), row->partition);
+    copy_text(is->account, sizeof(is->account), row->account);
+    copy_text(is->partition, sizeof(is->partition), row->partition);
     take_name(is->job_name, sizeof(is->job_name), row->jobname);
 }
 
@@ -172,7 +172,7 @@ static void read_qos(void *db, uint32_t id, struct wire_identity *is)
     iterator = slurm_list_iterator_create(list);
     while ((qos = slurm_list_next(iterator)))
         if (qos->id == id)
-            take(is->qos, sizeof(is->qos), qos->name);
+            copy_text(is->qos, sizeof(is->qos), qos->name);
     slurm_list_iterator_destroy(iterator);
     slurm_list_destroy(list);
 }
@@ -228,7 +228,7 @@ static bool add_job(struct json_object *list, const struct question *question)
 
     if (is.source == WIRE_SOURCE_NONE && ask_slurmdbd(database(), question, &is) == 0)
         answered = true;
-    take(is.cluster, sizeof(is.cluster), slurm_conf.cluster_name);
+    copy_text(is.cluster, sizeof(is.cluster), slurm_conf.cluster_name);
     if (is.source == WIRE_SOURCE_NONE)
         json_add_text(object, "why", why);
     wire_identity_clean(&is);
@@ -238,7 +238,7 @@ static bool add_job(struct json_object *list, const struct question *question)
     return answered;
 }
 
-static int answer(const struct question *question, int n)
+static int answer_all(const struct question *question, int n)
 {
     struct json_object *reply = json_object_new_object(), *list = json_object_new_array();
     bool answered = false;
@@ -286,5 +286,5 @@ int main(int argc, char **argv)
             return usage(stderr);
     alarm(TIME_LIMIT_S);
     slurm_init(NULL);
-    return answer(question, argc - 1);
+    return answer_all(question, argc - 1);
 }

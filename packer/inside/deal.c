@@ -26,7 +26,7 @@ static void path_of(const struct packer *packer, struct wire_step_id id, char pa
 /* ---- there ---- */
 
 /* The file and the journal know that pages are dealt before one is. */
-static int begin(const struct packer *packer, struct step *step, struct berth_error *err)
+static int deal_begin(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct step_deal *deal = &step->inside.deal;
     char path[PATH_MAX + 64];
@@ -52,7 +52,7 @@ static int deal_over(const struct packer *packer, struct step *step, const struc
 {
     struct step_deal *deal = &step->inside.deal;
 
-    if (begin(packer, step, err) < 0)
+    if (deal_begin(packer, step, err) < 0)
         return -1;
     if (deal_job_put(packer, step, MEMORY_DEAL, nodes) < 0)
         return berth_no_memory(err);

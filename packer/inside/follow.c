@@ -16,7 +16,7 @@ static bool asked(const struct step *step)
 }
 
 /* What processes say of their regions is wanted from the first one on. */
-static int begin(const struct packer *packer, struct step *step, struct berth_error *err)
+static int follow_begin(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     (void)packer;
     return step_page_switch(step->inside.run->page, RT_THREADS, true, err);
@@ -65,7 +65,7 @@ static bool in_effect(const struct step *step)
 
 const struct inside_policy inside_follow = {.asked = asked,
                                             .page = true,
-                                            .begin = begin,
+                                            .begin = follow_begin,
                                             .sample = sample,
                                             .decide = decide,
                                             .enact = enact,

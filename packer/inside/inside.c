@@ -112,7 +112,7 @@ static void enact(const struct packer *packer, struct step *step, enum step_poli
 }
 
 /* There is a new window, or a burst: what follows from it. */
-static void take(const struct packer *packer, struct step *step, enum step_policy i)
+static void take_policy(const struct packer *packer, struct step *step, enum step_policy i)
 {
     struct inside_run *run = step->inside.run;
 
@@ -133,7 +133,7 @@ static double burst_of_policy(const struct packer *packer, struct step *step, en
         return -1;
     burst = policy->burst(run);
     if (burst->running && burst_turn(packer, step, burst)) {
-        take(packer, step, i);
+        take_policy(packer, step, i);
         account(step);
     }
     if (burst->running)
@@ -142,7 +142,7 @@ static double burst_of_policy(const struct packer *packer, struct step *step, en
     if (in_s != 0)
         return in_s;
     if (policy->always)
-        take(packer, step, i);
+        take_policy(packer, step, i);
     if (run->why[0])
         return -1;
     burst_begin(packer, step, burst, &policy->plan);
@@ -220,7 +220,7 @@ static void begin_all(const struct packer *packer, struct step *step)
         if (!policy->page || !policy->asked(step) || inside_refusal(packer, step, i))
             continue;
         if (begin_page(packer, step, i, &err) == 0)
-            take(packer, step, i);
+            take_policy(packer, step, i);
         else
             give_up(packer, step, i, err.text);
     }
@@ -270,7 +270,7 @@ static void turn_of(const struct packer *packer, struct step *step, bool window)
 
         if (((window && !policy->burst) || policy->page || policy->always) && policy->asked(step) &&
             !inside_refusal(packer, step, i))
-            take(packer, step, i);
+            take_policy(packer, step, i);
     }
     account(step);
 }

@@ -85,9 +85,9 @@ struct inside_run {
     } throttle;
     struct inside_prefetch {
         struct prefetch model;
-        struct burst burst; /* no reading in it: the model has been told of it */
+        struct burst burst; /* without a reading: the model has been told of the last burst */
         struct cpus own;    /* first hardware threads of the cores that it has to itself */
-        bool moved;         /* and these have changed since the burst began */
+        bool moved;         /* `own` has changed since the burst began */
         bool differs;       /* the registers are not as wanted */
         size_t cores;       /* that hold what berth has written */
         int64_t at;         /* unix seconds of the last decision; 0: there was none */
@@ -109,7 +109,8 @@ struct inside_policy {
     /* Returns why it can do nothing on this node; NULL: it can. The function may be NULL: it always
      * can. */
     const char *(*lacks)(const struct packer *packer);
-    /* Returns why it can do nothing in this step, on a node that lacks nothing; likewise. */
+    /* Returns why it can do nothing in this step, on a node that lacks nothing; NULL: it
+     * can. The function may be NULL: it always can. */
     const char *(*refuse)(const struct packer *packer, const struct step *step);
     bool page;   /* it needs the step's page, and takes its turn as one with: */
     bool always; /* it takes its turn whether a window was counted or not */

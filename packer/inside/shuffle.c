@@ -334,7 +334,7 @@ static bool decide(struct inside_run *run)
 /* ---- moving ---- */
 
 /* The journal knows before the first thread is bound. */
-static int begin(const struct packer *packer, struct step *step, struct berth_error *err)
+static int shuffle_begin(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     const struct inside_shuffle *shuffle = &step->inside.run->shuffle;
 
@@ -371,7 +371,7 @@ static int move_all(const struct packer *packer, const struct step *step,
 static int enact(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct inside_shuffle *shuffle = &step->inside.run->shuffle;
-    int rc = begin(packer, step, err);
+    int rc = shuffle_begin(packer, step, err);
 
     if (rc == 0)
         rc = move_all(packer, step, shuffle, err);

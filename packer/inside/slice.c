@@ -61,7 +61,8 @@ void inside_slicing_drop(struct step *step)
     step->inside.slicing = NULL;
 }
 
-static int begin(struct step *step, enum slices_do what, unsigned slice_ms, struct berth_error *err)
+static int slice_begin(struct step *step, enum slices_do what, unsigned slice_ms,
+                       struct berth_error *err)
 {
     inside_slicing_drop(step);
     step->inside.slicing = calloc(1, sizeof(*step->inside.slicing));
@@ -190,7 +191,7 @@ int inside_slice(const struct packer *packer, struct step *step, unsigned slice_
 {
     enum slices_do what = step->inside.sliced ? SLICES_GIVE : SLICES_LOOK;
 
-    if (begin(step, what, slice_ms, err) < 0)
+    if (slice_begin(step, what, slice_ms, err) < 0)
         return -1;
     if (what == SLICES_GIVE && note_slice(packer, step, slice_ms, err) < 0) {
         inside_slicing_drop(step);
@@ -207,7 +208,7 @@ int inside_unslice(const struct packer *packer, struct step *step, struct berth_
         inside_slicing_drop(step);
         return 0;
     }
-    if ((!slicing || slicing->what != SLICES_TAKE) && begin(step, SLICES_TAKE, 0, err) < 0)
+    if ((!slicing || slicing->what != SLICES_TAKE) && slice_begin(step, SLICES_TAKE, 0, err) < 0)
         return -1;
     return inside_slicing_turn(packer, step, err) < 0 ? -1 : 0;
 }

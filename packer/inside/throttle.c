@@ -69,7 +69,7 @@ static uint32_t hold_of(const struct packer *packer, const struct step *step)
     return all > done ? (uint32_t)(all - done + 1) : 1;
 }
 
-static int begin(const struct packer *packer, struct step *step, struct berth_error *err)
+static int throttle_begin(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     if (link_board(packer, step->inside.run->page) < 0)
         return berth_error_set(err, "%s cannot be made: %s", BOARD_FILE, strerror(errno));
@@ -112,7 +112,7 @@ const struct inside_policy inside_throttle = {.model = "throttle",
                                               .asked = asked,
                                               .lacks = lacks,
                                               .page = true,
-                                              .begin = begin,
+                                              .begin = throttle_begin,
                                               .sample = sample,
                                               .decide = decide,
                                               .enact = enact,

@@ -90,8 +90,8 @@ void probe_history_free(struct probe_history *history)
     free(history);
 }
 
-static const struct situation *find(const struct probe_history *history, size_t llc_bytes,
-                                    const struct probe_set *set)
+static const struct situation *find_situation(const struct probe_history *history, size_t llc_bytes,
+                                              const struct probe_set *set)
 {
     for (size_t i = 0; i < history->n; i++)
         if (history->situation[i].llc_bytes == llc_bytes && same(&history->situation[i].set, set))
@@ -119,7 +119,7 @@ static struct situation *new_situation(struct probe_history *history)
 int probe_history_add(struct probe_history *history, size_t llc_bytes, const struct probe_set *set,
                       double ratio, struct berth_error *err)
 {
-    struct situation *one = (struct situation *)find(history, llc_bytes, set);
+    struct situation *one = (struct situation *)find_situation(history, llc_bytes, set);
     double distance;
 
     if (!(isfinite(ratio) && ratio > 0))
@@ -139,7 +139,7 @@ int probe_history_add(struct probe_history *history, size_t llc_bytes, const str
 unsigned probe_history_count(const struct probe_history *history, size_t llc_bytes,
                              const struct probe_set *set)
 {
-    const struct situation *one = find(history, llc_bytes, set);
+    const struct situation *one = find_situation(history, llc_bytes, set);
 
     return one ? one->n : 0;
 }
@@ -184,8 +184,8 @@ bool probe_history_estimate(const struct probe_history *history, struct wire_ste
         if (!probe_set_has(&rest, id))
             continue;
         set_remove(&rest, id);
-        without = find(history, with->llc_bytes, &rest);
-        empty = find(history, with->llc_bytes, &none);
+        without = find_situation(history, with->llc_bytes, &rest);
+        empty = find_situation(history, with->llc_bytes, &none);
         if (!without || !empty)
             continue;
         weight = 1 / (1. / with->n + 1. / without->n); /* the inverse variance, in probes */

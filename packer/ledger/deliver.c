@@ -170,7 +170,7 @@ static int take_lines(struct deliver *deliver, struct ledger_store *store, const
     return rc;
 }
 
-static void begin(struct deliver *deliver)
+static void deliver_start(struct deliver *deliver)
 {
     deliver->lines = deliver->n = deliver->users = 0;
     deliver->kept = false;
@@ -179,7 +179,7 @@ static void begin(struct deliver *deliver)
 int deliver_text(struct deliver *deliver, const char *text, struct ledger_store *store,
                  struct berth_error *err)
 {
-    begin(deliver);
+    deliver_start(deliver);
     if (take_lines(deliver, store, text, err) < 0 || flush(deliver, store, err) < 0)
         return -1;
     return deliver->kept ? berth_error_set(err, "lines cannot be set aside") : 0;
@@ -210,7 +210,7 @@ static int deliver_rows(struct deliver *deliver, struct outbox *outbox, struct l
     struct reading reading = {deliver, store, err, false};
     int rc;
 
-    begin(deliver);
+    deliver_start(deliver);
     rc = outbox_read(outbox, last, take_row, &reading, err);
     return rc < 0 || reading.failed || flush(deliver, store, err) < 0 ? -1 : rc;
 }

@@ -21,7 +21,8 @@ int deliver_text(struct deliver *deliver, const char *text, struct ledger_store 
                  struct berth_error *err);
 
 /* Brings the lines of the outbox to the store; *gone is how many are not in the outbox any more.
- * Returns likewise; a line that cannot be set aside does not keep those after it. */
+ * Returns what deliver_text() returns. A line that cannot be set aside does not keep those after
+ * it. */
 int deliver_outbox(struct deliver *deliver, struct outbox *outbox, struct ledger_store *store,
                    size_t *gone, struct berth_error *err);
 

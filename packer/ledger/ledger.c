@@ -287,7 +287,7 @@ static void wait_for_work(struct ledger *ledger)
     }
 }
 
-static void run(void *arg)
+static void deliver_records(void *arg)
 {
     struct ledger *ledger = arg;
     bool last = false;
@@ -396,7 +396,7 @@ int ledger_open(struct ledger **out, const struct conf *conf, struct berth_error
     if (lock_outbox(ledger, err) == 0 && open_spool(ledger, err) == 0) {
         outbox_count(conf->ledger_queue, &ledger->queued, NULL);
         ledger->added = spool_lines(&ledger->spool);
-        if (worker_open(&ledger->worker, run, ledger, err) == 0) {
+        if (worker_open(&ledger->worker, deliver_records, ledger, err) == 0) {
             *out = ledger;
             return 0;
         }

@@ -161,7 +161,7 @@ struct ledger_filter {
     const char *const *user;        /* names, or numbers as text */
     const char *const *account, *const *partition, *const *node, *const *state;
     int64_t since, until; /* steps that ran at some time in between; until 0: now */
-    bool by_job;          /* in the order of their jobs' numbers, and then as else */
+    bool by_job;          /* jobs by their numbers, and the records of a job as without this */
     const uint32_t *uid;  /* this user's only, whatever else is asked for; NULL: all users' */
     size_t page;          /* so many records at most, by their ends; 0: all, by their starts */
     const struct wire_record_place *after; /* of a page: records that stand behind it; or NULL */

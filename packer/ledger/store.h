@@ -18,7 +18,7 @@ int ledger_store_put(struct ledger_store *store, const struct ledger_record *rec
                      bool *refused, struct berth_error *err);
 
 /* Has records that are there told who their job is: those whose identity is "none". Returns
- * likewise. */
+ * what ledger_store_put() returns. */
 int ledger_store_identify(struct ledger_store *store, const struct ledger_identity *identity,
                           bool *refused, struct berth_error *err);
 

@@ -53,7 +53,7 @@ static void text(const struct structure *s, size_t at, char *out, size_t size)
 /* ---- structures ---- */
 
 /* Takes the structure at `at`, and returns where the next one begins; 0: it is not whole. */
-static size_t take(const uint8_t *table, size_t size, size_t at, struct structure *s)
+static size_t take_structure(const uint8_t *table, size_t size, size_t at, struct structure *s)
 {
     size_t end;
 
@@ -120,7 +120,7 @@ long dmi_modules(const uint8_t *table, size_t size, struct dmi_module *module, s
     size_t n = 0;
 
     for (size_t at = 0, next; at < size; at = next) {
-        next = take(table, size, at, &s);
+        next = take_structure(table, size, at, &s);
         if (next == 0)
             return berth_error_set(err, "the structure at byte %zu is not whole", at);
         if (s.bytes[0] == END_OF_TABLE)

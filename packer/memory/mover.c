@@ -156,7 +156,7 @@ void memory_mover_close(struct memory_mover *mover)
 }
 
 /* The step's job, or NULL. */
-static struct entry *find(const struct memory_mover *mover, struct wire_step_id id)
+static struct entry *find_entry(const struct memory_mover *mover, struct wire_step_id id)
 {
     struct entry *entry;
 
@@ -197,7 +197,7 @@ int memory_mover_put(struct memory_mover *mover, const struct memory_job *job,
             errand_free(errand);
         return -1;
     }
-    older = find(mover, job->id);
+    older = find_entry(mover, job->id);
     if (older)
         drop(mover, older);
     entry->id = job->id;
@@ -214,7 +214,7 @@ int memory_mover_put(struct memory_mover *mover, const struct memory_job *job,
 
 void memory_mover_drop(struct memory_mover *mover, struct wire_step_id id)
 {
-    struct entry *entry = find(mover, id);
+    struct entry *entry = find_entry(mover, id);
 
     if (entry)
         drop(mover, entry);
@@ -256,7 +256,7 @@ static void see(struct memory_mover *mover, struct entry *entry)
 bool memory_mover_look(struct memory_mover *mover, struct wire_step_id id,
                        struct memory_progress *progress, bool *running)
 {
-    struct entry *entry = find(mover, id);
+    struct entry *entry = find_entry(mover, id);
 
     if (!entry)
         return false;
@@ -268,7 +268,7 @@ bool memory_mover_look(struct memory_mover *mover, struct wire_step_id id,
 
 void memory_mover_wait(struct memory_mover *mover, struct wire_step_id id, double until_s)
 {
-    const struct entry *entry = find(mover, id);
+    const struct entry *entry = find_entry(mover, id);
 
     if (entry && entry->work)
         hands_wait(mover->hands, entry->work, until_s);

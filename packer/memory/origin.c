@@ -139,8 +139,8 @@ static bool ends_before(const struct memory_run *run, pid_t pid, uint64_t starte
 }
 
 /* Returns the first run that ends behind that address. */
-static size_t find(const struct memory_origin *origin, pid_t pid, uint64_t started,
-                   uint64_t address)
+static size_t find_process(const struct memory_origin *origin, pid_t pid, uint64_t started,
+                           uint64_t address)
 {
     size_t low = 0, high = origin->n;
 
@@ -219,7 +219,7 @@ int memory_origin_add(struct memory_origin *origin, const struct memory_run *run
     struct memory_run rest = *run, piece;
 
     while (rest.start < run->end) {
-        size_t at = find(origin, run->pid, run->started, rest.start);
+        size_t at = find_process(origin, run->pid, run->started, rest.start);
         const struct kept *next = of_process(origin, at, run->pid, run->started);
 
         piece = rest;
@@ -239,7 +239,7 @@ int memory_origin_add(struct memory_origin *origin, const struct memory_run *run
 int memory_origin_node(const struct memory_origin *origin, pid_t pid, uint64_t started,
                        uint64_t address)
 {
-    size_t at = find(origin, pid, started, address);
+    size_t at = find_process(origin, pid, started, address);
     const struct kept *kept = of_process(origin, at, pid, started);
 
     return kept && kept->run.start <= address ? kept->run.node : -1;
@@ -247,7 +247,8 @@ int memory_origin_node(const struct memory_origin *origin, pid_t pid, uint64_t s
 
 /* ---- reading it back ---- */
 
-/* Takes in a line. 0, or -1 with errno (EBADMSG: no run, or over another one). */
+/* Reads a line into a run of pages. 0, or -1 with errno (EBADMSG: the line is no run, or the run
+ * overlaps another one). */
 static int take_line(struct memory_origin *origin, size_t number, const char *line)
 {
     struct kept kept = {.line = number};
@@ -256,7 +257,7 @@ static int take_line(struct memory_origin *origin, size_t number, const char *li
 
     if (!read_run(line, &kept.run))
         return errno = EBADMSG, -1;
-    at = find(origin, kept.run.pid, kept.run.started, kept.run.start);
+    at = find_process(origin, kept.run.pid, kept.run.started, kept.run.start);
     next = of_process(origin, at, kept.run.pid, kept.run.started);
     if (next && next->run.start < kept.run.end)
         return errno = EBADMSG, -1;

@@ -143,8 +143,8 @@ static const struct page *get_page(struct metrics_http *http, enum metrics_forma
     return page->text ? page : NULL;
 }
 
-static void answer(struct evhttp_request *req, int code, const char *type, const char *text,
-                   size_t length)
+static void send_answer(struct evhttp_request *req, int code, const char *type, const char *text,
+                        size_t length)
 {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(req);
     struct evbuffer *body = evhttp_request_get_output_buffer(req);
@@ -163,7 +163,7 @@ static void answer(struct evhttp_request *req, int code, const char *type, const
 
 static void say(struct evhttp_request *req, int code, const char *text)
 {
-    answer(req, code, "text/plain; charset=utf-8", text, strlen(text));
+    send_answer(req, code, "text/plain; charset=utf-8", text, strlen(text));
 }
 
 static void on_request(struct evhttp_request *req, void *arg)
@@ -180,11 +180,11 @@ static void on_request(struct evhttp_request *req, void *arg)
     if (command != EVHTTP_REQ_GET && command != EVHTTP_REQ_HEAD) {
         say(req, 405, "only GET and HEAD\n");
     } else if (path && strcmp(path, "/") == 0) {
-        answer(req, 200, "text/html; charset=utf-8", front, sizeof(front) - 1);
+        send_answer(req, 200, "text/html; charset=utf-8", front, sizeof(front) - 1);
     } else if (!path || strcmp(path, "/metrics") != 0) {
         say(req, 404, "there is only /metrics\n");
     } else if ((page = get_page(arg, format))) {
-        answer(req, 200, metrics_content_type[format], page->text, page->length);
+        send_answer(req, 200, metrics_content_type[format], page->text, page->length);
     } else {
         say(req, 503, "out of memory\n");
     }

@@ -46,7 +46,7 @@ static int write_file(const struct metrics_textfile *file, const char *text, siz
                            capabilities_why(CAPABILITY(CAP_CHOWN), errno));
 }
 
-static void run(void *arg)
+static void write_files(void *arg)
 {
     struct metrics_textfile *file = arg;
     struct berth_error err;
@@ -138,7 +138,7 @@ int metrics_textfile_open(struct metrics_textfile **out, struct event_base *base
     if (!file)
         return berth_no_memory(err);
     file->readers = readers;
-    if (!file->timer || worker_open(&file->worker, run, file, &why) < 0) {
+    if (!file->timer || worker_open(&file->worker, write_files, file, &why) < 0) {
         file_free(file);
         return berth_error_set(err, "metrics_textfile: %s", why.text);
     }

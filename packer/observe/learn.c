@@ -28,7 +28,7 @@
 struct entry {
     STAILQ_ENTRY(entry) link;
     struct profile_sample *sample; /* NULL: another kind */
-    struct profile_pair *pair;     /* likewise */
+    struct profile_pair *pair;     /* NULL: another kind */
     const char *key, *demand;      /* NULL: another kind; the demand is JSON */
     uint32_t uid;
     int64_t run_at; /* 0: another kind; a run of the key */
@@ -189,7 +189,7 @@ static void batch_append(struct batch *batch, struct batch *later)
     later->n = 0;
 }
 
-static void run(void *arg)
+static void store_learned(void *arg)
 {
     struct learner *learner = arg;
     struct berth_error err;
@@ -230,7 +230,7 @@ struct learner *learn_open(const char *path, const char *group, uint64_t max_age
     snprintf(learner->group, sizeof(learner->group), "%s", group);
     learner->max_age_days = max_age_days;
     STAILQ_INIT(&learner->queue.entries);
-    if (worker_open(&learner->worker, run, learner, &err) == 0)
+    if (worker_open(&learner->worker, store_learned, learner, &err) == 0)
         return learner;
     log_warn("nothing is learned: %s", err.text);
     free(learner);

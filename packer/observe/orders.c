@@ -64,7 +64,7 @@ static void carry_out(struct orders *orders, const struct order *order)
         log_debug("profiles: what user %u wants is not done: %s", order->uid, err.text);
 }
 
-static void run(void *arg)
+static void read_orders(void *arg)
 {
     struct orders *orders = arg;
 
@@ -88,7 +88,7 @@ static void run(void *arg)
 
 /* ---- the event loop's side ---- */
 
-static int begin(const struct packer *packer, struct berth_error *err)
+static int orders_start(const struct packer *packer, struct berth_error *err)
 {
     struct orders *orders = packer->state->orders ? NULL : calloc(1, sizeof(*orders));
 
@@ -99,7 +99,7 @@ static int begin(const struct packer *packer, struct berth_error *err)
     snprintf(orders->path, sizeof(orders->path), "%s", packer->world.conf.profile_db);
     snprintf(orders->group, sizeof(orders->group), "%s", packer->world.conf.profile_group);
     STAILQ_INIT(&orders->waiting);
-    if (worker_open(&orders->worker, run, orders, err) == 0) {
+    if (worker_open(&orders->worker, read_orders, orders, err) == 0) {
         packer->state->orders = orders;
         return 0;
     }
@@ -123,7 +123,7 @@ static int give(const struct packer *packer, struct order *order, struct berth_e
     struct orders *orders;
     bool room;
 
-    if (begin(packer, err) < 0) {
+    if (orders_start(packer, err) < 0) {
         order_free(order);
         return -1;
     }

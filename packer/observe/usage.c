@@ -13,9 +13,11 @@
 #include "packer/steps/step_counts.h"
 #include "packer/steps/together.h"
 
-#define EVERY_S 1.0  /* processes are read that often at most */
-#define COST 100     /* and all steps' rest so many times as long as reading them takes */
-#define TURN_S 0.002 /* of one turn of the event loop: the other steps wait for the next */
+#define EVERY_S 1.0 /* the least time between two readings of a step's processes */
+/* A step's next reading is after COST times as long as this one took, times the number of steps, at
+ * the earliest: all readings together take 1 % of a core at most. */
+#define COST 100
+#define TURN_S 0.002 /* one turn of the event loop reads no longer than that */
 #define REST_S 0.01
 
 /* Adds up what the processes have used, and the children that they have waited for. */

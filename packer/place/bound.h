@@ -16,7 +16,8 @@ struct bound {
     bool asked;       /* also by whom the site does not allow it */
     double limit;     /* a fraction; NAN: refused */
     double predicted; /* slowdown where the step stands now; NAN not known */
-    bool known, met;  /* whether it is met is known; it is */
+    bool known;       /* it can be told whether the limit is kept */
+    bool met;         /* it is kept */
     char reason[128];
 };
 

@@ -286,7 +286,8 @@ int profiles_get_bound(struct profiles *store, const struct profile_query *query
 int profiles_get_median(struct profiles *store, const struct profile_query *query,
                         struct profile *profile, struct berth_error *err);
 
-/* Likewise the best stack-distance profile: for a cache of llc_bytes before any other. */
+/* Gets the best stack-distance profile in the same way: for a cache of llc_bytes before any other.
+ */
 int profiles_get_distances(struct profiles *store, const struct profile_query *query,
                            struct profile *profile, struct berth_error *err);
 
@@ -348,7 +349,7 @@ struct profile_pairs_query {
     size_t most, skip; /* most 0: all */
 };
 
-/* Likewise the pairs that are asked for, newest first, `most` of them at most. */
+/* Visits the pairs that are asked for, newest first, `most` of them at most, in the same way. */
 int profiles_each_pair(struct profiles *store, const struct profile_pairs_query *query,
                        int (*visit)(const struct profile_pair *, void *), void *arg,
                        struct berth_error *err);
@@ -451,7 +452,7 @@ int profiles_export_pairs(struct profiles *store, const char *key, FILE *out,
 /* Writes one as such a line; out is a FILE. Returns 0, or -1. */
 int profiles_export_profile(const struct profile *profile, void *out);
 
-/* Writes how many threads likewise. */
+/* Writes how many threads a program should have as such a line. */
 int profiles_export_threads(const struct profile_threads *threads, void *out);
 
 /* Writes in how many runs it bound its threads, and in how many since then it did not. */

@@ -97,7 +97,7 @@ const char *const TABLE(report_unit_name, REPORT_UNITS + 1) = {
 };
 TABLE_COMPLETE(report_unit_name);
 
-static const struct report_field *find(const char *name, size_t length)
+static const struct report_field *find_field(const char *name, size_t length)
 {
     const struct report_field *field = fields();
 
@@ -136,7 +136,7 @@ static int parse_one(const char *text, size_t length, struct report_column *colu
 {
     const char *percent = memchr(text, '%', length);
     size_t name = percent ? (size_t)(percent - text) : length;
-    const struct report_field *of = find(text, name);
+    const struct report_field *of = find_field(text, name);
     char *end;
     long width;
 
@@ -176,7 +176,7 @@ int report_columns_all(struct report_column **columns, size_t *n, struct berth_e
     if (!column)
         return berth_error_set(err, "%m");
     for (*n = 0; *n < LEADING; ++*n)
-        column[*n] = column_of(find(leading[*n], strlen(leading[*n])));
+        column[*n] = column_of(find_field(leading[*n], strlen(leading[*n])));
     for (size_t i = 0; i < FIELDS; i++)
         if (!field[i].again && !leads(&field[i]))
             column[(*n)++] = column_of(&field[i]);

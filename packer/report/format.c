@@ -43,7 +43,7 @@ static char *add_whole(char *to, uint64_t value, int width)
     return to;
 }
 
-/* Likewise after a separator. */
+/* Writes such a number behind a separator. */
 static char *add_part(char *to, char separator, uint64_t value, int width)
 {
     *to = separator;

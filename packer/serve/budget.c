@@ -40,7 +40,7 @@ void budget_init(struct budget *budget, double now_s)
 
 /* ---- whose accounts ---- */
 
-static struct budget_account *find(struct budget *budget, uid_t uid)
+static struct budget_account *find_account(struct budget *budget, uid_t uid)
 {
     for (size_t i = 0; i < BUDGET_ACCOUNTS; i++)
         if (budget->account[i].at_s > 0 && budget->account[i].uid == uid)
@@ -79,7 +79,7 @@ static struct budget_account *open_account(struct budget *budget, uid_t uid, dou
 
 struct budget_account *budget_enter(struct budget *budget, uid_t uid, double now_s)
 {
-    struct budget_account *account = find(budget, uid);
+    struct budget_account *account = find_account(budget, uid);
 
     if (budget->all.connections >= BUDGET_CONNECTIONS_ALL ||
         (account && account->connections >= BUDGET_CONNECTIONS))

@@ -14,15 +14,16 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define BUDGET_CONNECTIONS 8           /* of one user at a time */
-#define BUDGET_CONNECTIONS_ALL 256     /* of all users */
-#define BUDGET_REQUESTS_PER_S 20       /* of one user, */
-#define BUDGET_REQUESTS 40             /* and so many at once */
-#define BUDGET_CPU 0.02                /* of a core, for one user, */
-#define BUDGET_CPU_S 0.1               /* and so many seconds at once */
-#define BUDGET_ALL 10                  /* users' worth of both for all of them */
-#define BUDGET_PAGES 2                 /* of one user that a thread has read, or reads, and that */
-#define BUDGET_PAGES_ALL 24            /* nobody has taken yet; of all users */
+#define BUDGET_CONNECTIONS 8       /* of one user at a time */
+#define BUDGET_CONNECTIONS_ALL 256 /* of all users */
+#define BUDGET_REQUESTS_PER_S 20   /* of one user, */
+#define BUDGET_REQUESTS 40         /* and so many at once */
+#define BUDGET_CPU 0.02            /* of a core, for one user, */
+#define BUDGET_CPU_S 0.1           /* and so many seconds at once */
+#define BUDGET_ALL 10              /* all users together have ten times what one has */
+/* Pages of records that a thread reads, or has read and that nobody has fetched yet. */
+#define BUDGET_PAGES 2                 /* of one user */
+#define BUDGET_PAGES_ALL 24            /* of all users */
 #define BUDGET_UNSENT (256 << 10)      /* bytes of answers of one user that wait to be read */
 #define BUDGET_UNSENT_ALL (4096 << 10) /* of all users */
 #define BUDGET_ACCOUNTS (2 * BUDGET_CONNECTIONS_ALL)

@@ -82,7 +82,7 @@ struct reading {
     int rc; /* of report_add */
 };
 
-static int take(const struct ledger_record *record, void *arg)
+static int on_record(const struct ledger_record *record, void *arg)
 {
     struct reading *reading = arg;
 
@@ -103,7 +103,7 @@ int settle_figures_read(const char *url, const char *defaults_file, const struct
     *figures = (struct settle_figures){NULL, 0};
     if (!reading.report)
         return berth_no_memory(err);
-    if (ledger_read(url, defaults_file, &filter, take, &reading, err) == 0) {
+    if (ledger_read(url, defaults_file, &filter, on_record, &reading, err) == 0) {
         rc = reading.rc < 0 ? -1 : settle_figures_of(reading.report, figures);
         if (rc < 0)
             berth_no_memory(err);

@@ -24,7 +24,7 @@ struct settle_figures {
 /* 0; -1: out of memory. */
 int settle_figures_of(struct report *report, struct settle_figures *figures);
 
-/* Those of a run, as the ledger at that URL has them. 0 likewise; -1 and err when it cannot be
+/* Those of a run, as the ledger at that URL has them. 0, or -1 and err when it cannot be
  * read. May take long. */
 int settle_figures_read(const char *url, const char *defaults_file, const struct ledger_run *run,
                         struct settle_figures *figures, struct berth_error *err);

@@ -88,7 +88,7 @@ static bool is_worth_it(const struct sizings *all, const struct size_model *mode
            gain >= -NUCORE_SPEED_PER_CORE * (double)(now->cores - then->cores) - EQUAL;
 }
 
-static void take(struct sizings *all, const struct found *found)
+static void take_found(struct sizings *all, const struct found *found)
 {
     size_t nodes = all->packer->world.topo->nodes;
 
@@ -140,8 +140,9 @@ static void ask_all(const struct sizings *all, const struct size_model *model, s
         best, err);
 }
 
-static enum size_found find(struct sizings *all, const struct size_model *model, struct found *kept,
-                            struct found *best, bool *proven, struct berth_error *err)
+static enum size_found find_size(struct sizings *all, const struct size_model *model,
+                                 struct found *kept, struct found *best, bool *proven,
+                                 struct berth_error *err)
 {
     bool observed = all->newcomer && all->newcomer->state == STEP_OBSERVED;
 
@@ -152,12 +153,12 @@ static enum size_found find(struct sizings *all, const struct size_model *model,
         ask(model, all->packer->state->size->patience_s, kept, err);
     }
     if (best->is && (!kept->is || is_worth_it(all, model, &kept->answer, &best->answer))) {
-        take(all, best);
+        take_found(all, best);
         return SIZE_FOUND_TOGETHER;
     }
     if (!kept->is)
         return SIZE_FOUND_NOTHING;
-    take(all, kept);
+    take_found(all, kept);
     return SIZE_FOUND_KEPT;
 }
 
@@ -172,7 +173,7 @@ enum size_found size_answer_find(struct sizings *all, const struct size_model *m
     if (found_make(&kept, steps, nodes) < 0 || found_make(&best, steps, nodes) < 0)
         berth_no_memory(err);
     else if (steps > 0)
-        result = find(all, model, &kept, &best, proven, err);
+        result = find_size(all, model, &kept, &best, proven, err);
     found_free(&kept);
     found_free(&best);
     return result;

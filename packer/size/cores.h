@@ -11,7 +11,7 @@ size_t size_cores_touched(const struct topo *topo, const struct cpus *cpus);
 /* The CPUs that Slurm gave the step's tasks, or (sized) those that sizing left them. */
 void size_cores_union(const struct step *step, bool sized, struct cpus *cpus);
 
-/* Likewise how many cores these are on each NUMA node of the topology, count[nodes], as they stand
+/* Counts how many cores these are on each NUMA node of the topology, count[nodes], as they stand
  * under the pool. */
 void size_cores_on_nodes(const struct packer *packer, const struct step *step, bool sized,
                          unsigned *count);

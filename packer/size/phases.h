@@ -13,7 +13,7 @@
 
 #define PHASES_SIGNATURES 4 /* of one phase, the newest: it looks different on other cores */
 #define PHASES_OF_ONE 16    /* of one program; the one that was seen longest ago gives way */
-#define PHASES_PROGRAMS 256 /* likewise */
+#define PHASES_PROGRAMS 256 /* the program that was seen longest ago gives way */
 
 struct size_phase {
     unsigned number; /* among those of its program, from 1 */

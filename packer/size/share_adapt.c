@@ -91,8 +91,8 @@ static bool is_of(const struct share_group *group, size_t n, struct step *const 
     return same;
 }
 
-static struct share_group *find(const struct packer *packer, size_t n, struct step *const *step,
-                                size_t cores)
+static struct share_group *find_group(const struct packer *packer, size_t n,
+                                      struct step *const *step, size_t cores)
 {
     struct share_group *group;
 
@@ -311,7 +311,7 @@ bool share_adapt_decide(const struct packer *packer, size_t n, struct step *cons
 
     if (!packer->state->size->groups)
         packer->state->size->groups = calloc(1, sizeof(*packer->state->size->groups));
-    if (packer->state->size->groups && !(group = find(packer, n, step, cores)))
+    if (packer->state->size->groups && !(group = find_group(packer, n, step, cores)))
         group = make(packer, n, step, cores);
     if (group) {
         group->met = true;
@@ -387,7 +387,7 @@ static bool read_now(struct share_group *group, const struct counters_sample *no
 }
 
 /* Takes in an interval. Returns whether something else is decided now. */
-static bool take(struct share_group *group, const struct counters_sample *now)
+static bool take_sample(struct share_group *group, const struct counters_sample *now)
 {
     double usr[ADAPT_PROGRAMS_MAX], used[ADAPT_PROGRAMS_MAX];
 
@@ -412,7 +412,7 @@ static bool turn_of(const struct packer *packer, struct share_group *group)
 
     if ((group->why && !group->counted) || !read_all(packer, group, now))
         return false;
-    changed = group->read && take(group, now);
+    changed = group->read && take_sample(group, now);
     if (changed)
         group->rule = group->adapt.why;
     memcpy(group->last, now, group->n * sizeof(*now));

@@ -20,7 +20,7 @@ struct object {
 };
 
 /* Copies a struct out of the file. False where it lies outside. */
-static bool take(const struct object *object, uint64_t at, void *out, size_t size)
+static bool copy_bytes(const struct object *object, uint64_t at, void *out, size_t size)
 {
     if (at > object->size || size > object->size - at)
         return false;
@@ -31,7 +31,8 @@ static bool take(const struct object *object, uint64_t at, void *out, size_t siz
 static bool take_section(const struct object *object, uint64_t i, ElfW(Shdr) * section)
 {
     return i < object->head.e_shnum && object->head.e_shentsize == sizeof(*section) &&
-           take(object, object->head.e_shoff + i * sizeof(*section), section, sizeof(*section));
+           copy_bytes(object, object->head.e_shoff + i * sizeof(*section), section,
+                      sizeof(*section));
 }
 
 /* Is the text at that offset this name, with its NUL? */
@@ -65,7 +66,7 @@ static bool find_symbol(const struct object *object, const ElfW(Shdr) * table, c
     if (!take_section(object, table->sh_link, &strings))
         return false;
     for (uint64_t i = 0; i < table->sh_size / sizeof(symbol); i++) {
-        if (!take(object, table->sh_offset + i * sizeof(symbol), &symbol, sizeof(symbol)))
+        if (!copy_bytes(object, table->sh_offset + i * sizeof(symbol), &symbol, sizeof(symbol)))
             return false;
         if (is_named(object, (uint64_t)strings.sh_offset + symbol.st_name, name))
             return find_place(object, &symbol, at);
@@ -73,7 +74,7 @@ static bool find_symbol(const struct object *object, const ElfW(Shdr) * table, c
     return false;
 }
 
-static bool find(const struct object *object, const char *name, uint64_t *at)
+static bool symbol_at(const struct object *object, const char *name, uint64_t *at)
 {
     ElfW(Shdr) section;
 
@@ -89,12 +90,13 @@ slurm_series plugin_bytes_series(const char *bytes, size_t size, struct berth_er
     uint32_t version;
     uint64_t at;
 
-    if (!take(&object, 0, &object.head, sizeof(object.head)) ||
+    if (!copy_bytes(&object, 0, &object.head, sizeof(object.head)) ||
         memcmp(object.head.e_ident, ELFMAG, SELFMAG) != 0 ||
         object.head.e_ident[EI_CLASS] != NATIVE_CLASS)
         return berth_error_set(err, "is no shared object of this machine"), 0;
-    if (!find(&object, "plugin_version", &at) || !take(&object, at, &version, sizeof(version)) ||
-        version >> 16 == 0 || version >> 24 != 0)
+    if (!symbol_at(&object, "plugin_version", &at) ||
+        !copy_bytes(&object, at, &version, sizeof(version)) || version >> 16 == 0 ||
+        version >> 24 != 0)
         return berth_error_set(err, "is no plugin of Slurm's"), 0;
     return (version >> 16) * 100 + (version >> 8 & 0xff);
 }

@@ -194,7 +194,7 @@ static void close_mariadb(struct sql *sql)
     maria.mysql_close(connection(sql));
 }
 
-static int run(struct sql *sql, const char *text, struct berth_error *err)
+static int run_statement(struct sql *sql, const char *text, struct berth_error *err)
 {
     MYSQL *mysql = connection(sql);
 
@@ -436,7 +436,7 @@ static int lock(struct sql *sql, const char *name, struct berth_error *err)
 static int unlock(struct sql *sql, const char *name, bool keep, struct berth_error *err)
 {
     (void)name, (void)keep;
-    return run(sql, "DO RELEASE_ALL_LOCKS()", err);
+    return run_statement(sql, "DO RELEASE_ALL_LOCKS()", err);
 }
 
 const struct sql_way sql_mariadb = {
@@ -445,7 +445,7 @@ const struct sql_way sql_mariadb = {
               " ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
               " IF NOT EXISTS", " IGNORE", " ON DUPLICATE KEY UPDATE %1$s = %1$s"},
     .open = open_mariadb,
-    .run = run,
+    .run = run_statement,
     .prepare = prepare,
     .step = step,
     .changed = changed,

@@ -21,8 +21,8 @@
 #include "packer/sql/sql_way.h"
 
 #define WAIT_MS 5000  /* for another writer */
-#define POLL_US 500   /* at least; three times as long at most */
-#define PATIENT_S 0.1 /* who waits less than that waits once in that time */
+#define POLL_US 500   /* the least pause between two attempts; the longest is three times that */
+#define PATIENT_S 0.1 /* a writer that has waited for less makes one attempt in that time */
 
 #define FILE_MODE 0640
 
@@ -93,7 +93,7 @@ static int fail(struct sql *sql, int rc, struct berth_error *err)
                            words ? words : why);
 }
 
-static int run(struct sql *sql, const char *text, struct berth_error *err)
+static int run_statement(struct sql *sql, const char *text, struct berth_error *err)
 {
     int rc = sqlite3_exec(state_of(sql)->db, text, NULL, NULL, NULL);
 
@@ -210,9 +210,9 @@ static int configure(struct sql *sql, const struct sql_options *options, struct 
     sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL); /* "name" is never a text */
     sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
     if (!options->writable)
-        return run(sql, CACHE "PRAGMA query_only = ON", err);
+        return run_statement(sql, CACHE "PRAGMA query_only = ON", err);
     if (options->rollback)
-        return run(sql, CACHE, err);
+        return run_statement(sql, CACHE, err);
     sqlite3_file_control(db, "main", SQLITE_FCNTL_PERSIST_WAL, &yes);
     return run_patiently(sql,
                          CACHE "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
@@ -378,15 +378,15 @@ static void finish(struct sql_statement *statement)
 static int lock(struct sql *sql, const char *name, struct berth_error *err)
 {
     (void)name;
-    return run(sql, "BEGIN IMMEDIATE", err);
+    return run_statement(sql, "BEGIN IMMEDIATE", err);
 }
 
 static int unlock(struct sql *sql, const char *name, bool keep, struct berth_error *err)
 {
     (void)name;
-    if (keep && run(sql, "COMMIT", err) == 0)
+    if (keep && run_statement(sql, "COMMIT", err) == 0)
         return 0;
-    run(sql, "ROLLBACK", NULL);
+    run_statement(sql, "ROLLBACK", NULL);
     return keep ? -1 : 0;
 }
 
@@ -394,7 +394,7 @@ const struct sql_way sql_sqlite = {
     .name = "SQLite",
     .words = {"BEGIN IMMEDIATE", "", "", " OR IGNORE", " ON CONFLICT DO NOTHING"},
     .open = open_sqlite,
-    .run = run,
+    .run = run_statement,
     .prepare = prepare,
     .step = step,
     .changed = changed,

@@ -36,7 +36,7 @@ int program_found(const struct packer *packer, struct step *step, const char *ex
 int program_profile(const struct packer *packer, const struct step *step, struct profile *profile,
                     int64_t *bound_at, struct berth_error *err);
 
-/* Likewise for its stack-distance profile. */
+/* Gets the program's stack-distance profile in the same way. */
 int program_distances(const struct packer *packer, const struct step *step, struct profile *profile,
                       struct berth_error *err);
 

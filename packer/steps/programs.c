@@ -36,7 +36,7 @@ static size_t make_room(struct programs *programs)
     return number;
 }
 
-static size_t find(const struct programs *programs, uint32_t uid, const char *key)
+static size_t find_program(const struct programs *programs, uint32_t uid, const char *key)
 {
     for (size_t i = 0; i < programs->n; i++)
         if (programs->program[i].uid == uid && strcmp(programs->program[i].key, key) == 0)
@@ -54,7 +54,7 @@ size_t programs_find_live(const struct programs *programs, const char *key)
 
 size_t programs_number(struct programs *programs, uint32_t uid, const char *key)
 {
-    size_t number = key[0] ? find(programs, uid, key) : PROGRAM_NONE;
+    size_t number = key[0] ? find_program(programs, uid, key) : PROGRAM_NONE;
     char *copy;
 
     programs->calls++;

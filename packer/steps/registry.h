@@ -180,10 +180,10 @@ struct step_verdict {
 struct step_size {
     size_t cores, given; /* what Slurm gave, what the step gets */
     size_t threads;      /* OMP_NUM_THREADS of each of its tasks; 0: not for berth to set */
-    bool stored;         /* that number is the profile store's (threads=auto) */
-    bool asked;          /* this berthd has asked about it, when it had moved so often: */
-    uint64_t moves;      /* enacted.moves */
-    bool modelled;       /* by NuCore: what follows is known */
+    bool stored;         /* `threads` is what the profile store has (threads=auto) */
+    bool asked;          /* this berthd has asked the model how many cores it needs, */
+    uint64_t moves;      /* when `enacted.moves` was this */
+    bool modelled;       /* NuCore has answered: the members below are known */
     enum numem_constraint constraint; /* what limits its bandwidth on the cores that it gets */
     unsigned where[2]; /* the memory that this is (NUMA node), twice; of a link: from and to */
     unsigned matrix;   /* where what it asks of the memories is from: enum size_matrix */
@@ -201,7 +201,7 @@ struct step_size {
 
 /* What sizing found out as JSON: berthctl is shown it, the journal has it to be read back. */
 extern const struct json_field step_size_fields[];
-extern const struct json_field step_loop_fields[]; /* of its loop, likewise */
+extern const struct json_field step_loop_fields[]; /* of its loop */
 
 /* What ADAPT says about its cores, where others have them, too (size/share_adapt.h). */
 struct step_adapt {
@@ -289,7 +289,7 @@ struct step_slowdown {
                          one that is not observed */
     double since_s;   /* CLOCK_MONOTONIC: for so long that has been so */
     double sum, home_sum, seconds; /* before that, times the seconds, and these */
-    double as_if_sum, as_if_s;     /* likewise, of the time of which as_if is known */
+    double as_if_sum, as_if_s;     /* the same of as_if, of the time of which it is known */
     struct culprit culprit[STEP_CULPRITS];
     double culprits_s; /* CLOCK_MONOTONIC */
 };

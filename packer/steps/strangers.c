@@ -23,7 +23,7 @@ struct strangers {
 
 /* ---- the list ---- */
 
-static struct stranger *find(struct strangers *strangers, struct wire_step_id id)
+static struct stranger *find_stranger(struct strangers *strangers, struct wire_step_id id)
 {
     for (size_t i = 0; i < strangers->n; i++)
         if (strangers->stranger[i].id.job == id.job && strangers->stranger[i].id.step == id.step)
@@ -35,7 +35,7 @@ static struct stranger *find(struct strangers *strangers, struct wire_step_id id
 static struct stranger *note(const struct packer *packer, struct wire_step_id id)
 {
     struct strangers *strangers = packer->state->strangers;
-    struct stranger *stranger = find(strangers, id);
+    struct stranger *stranger = find_stranger(strangers, id);
 
     if (stranger || array_grow(&strangers->stranger, &strangers->room, strangers->n + 1,
                                sizeof(*strangers->stranger)) < 0)
@@ -142,7 +142,7 @@ static void visit_step(const struct slurm_job *job, struct wire_step_id id, cons
 {
     struct reading *reading = arg;
     const struct packer *packer = reading->packer;
-    struct stranger *stranger = find(packer->state->strangers, id);
+    struct stranger *stranger = find_stranger(packer->state->strangers, id);
     enum slurm_life life;
     struct cpus cpus;
     bool old;
@@ -208,7 +208,7 @@ static void name_owners(const struct packer *packer)
     }
 }
 
-static struct reading begin(const struct packer *packer)
+static struct reading reading_of(const struct packer *packer)
 {
     return (struct reading){.packer = packer, .enforce = *packer->world.enforce};
 }
@@ -222,7 +222,7 @@ static bool end(struct reading *reading, uint32_t job)
 
 bool strangers_read_job(const struct packer *packer, uint32_t job)
 {
-    struct reading reading = begin(packer);
+    struct reading reading = reading_of(packer);
     const struct step *step = any_of(packer, job);
 
     if (!packer->world.enforce->way->jobs)
@@ -331,7 +331,7 @@ static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void
 {
     const struct wire_step_id id = {job->job, WHOLE_JOB};
     struct reading *reading = arg;
-    struct stranger *stranger = find(reading->packer->state->strangers, id);
+    struct stranger *stranger = find_stranger(reading->packer->state->strangers, id);
     size_t at = step_index_of_job(&reading->index, job->job);
     bool lives, runs;
 
@@ -356,7 +356,7 @@ static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void
 
 bool strangers_read(const struct packer *packer)
 {
-    struct reading reading = begin(packer);
+    struct reading reading = reading_of(packer);
     const struct step *step;
     bool news;
 
@@ -409,7 +409,7 @@ void strangers_excuse(const struct packer *packer, struct wire_step_id id)
 void strangers_expect_job(const struct packer *packer, uint32_t job)
 {
     const struct wire_step_id id = {job, WHOLE_JOB};
-    bool new = packer->state->idle.marked && !find(packer->state->strangers, id);
+    bool new = packer->state->idle.marked && !find_stranger(packer->state->strangers, id);
     struct stranger *stranger = note(packer, id);
 
     if (stranger && new)

@@ -11,7 +11,7 @@ static const char *next_line(const char *line)
 }
 
 /* Returns what stands behind the name and its colon, before `end`; NULL: nothing does. */
-static const char *find(const char *cpuinfo, const char *end, const char *name)
+static const char *find_value(const char *cpuinfo, const char *end, const char *name)
 {
     size_t length = strlen(name);
 
@@ -37,12 +37,12 @@ static void copy(const char *from, char *value, size_t size)
 
 void cpuinfo_field(const char *cpuinfo, const char *name, char *value, size_t size)
 {
-    copy(find(cpuinfo, cpuinfo + strlen(cpuinfo), name), value, size);
+    copy(find_value(cpuinfo, cpuinfo + strlen(cpuinfo), name), value, size);
 }
 
 void cpuinfo_first(const char *cpuinfo, const char *name, char *value, size_t size)
 {
     const char *blank = strstr(cpuinfo, "\n\n");
 
-    copy(find(cpuinfo, blank ? blank : cpuinfo + strlen(cpuinfo), name), value, size);
+    copy(find_value(cpuinfo, blank ? blank : cpuinfo + strlen(cpuinfo), name), value, size);
 }

@@ -9,7 +9,7 @@
  * normalised and what is not printable left out, cut off at `size`. "" where there is none. */
 void cpuinfo_field(const char *cpuinfo, const char *name, char *value, size_t size);
 
-/* Likewise of the first CPU, whether it has it or not. */
+/* Fills in the same of the first CPU, whether it has it or not. */
 void cpuinfo_first(const char *cpuinfo, const char *name, char *value, size_t size);
 
 #endif

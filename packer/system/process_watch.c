@@ -133,7 +133,7 @@ int process_watch_add(struct process_watch *watch, uint64_t tag, pid_t pid, uint
     return 0;
 }
 
-static struct watched *find(const struct process_watch *watch, uint64_t tag)
+static struct watched *find_watched(const struct process_watch *watch, uint64_t tag)
 {
     for (size_t i = 0; i < watch->n; i++)
         if (watch->process[i].tag == tag)
@@ -143,7 +143,7 @@ static struct watched *find(const struct process_watch *watch, uint64_t tag)
 
 void process_watch_drop(struct process_watch *watch, uint64_t tag)
 {
-    struct watched *process = find(watch, tag);
+    struct watched *process = find_watched(watch, tag);
 
     if (process)
         take_out(watch, (size_t)(process - watch->process));
@@ -157,7 +157,7 @@ static void hear(struct process_watch *watch)
     struct watched *process;
 
     for (int i = 0; i < n; i++)
-        if ((process = find(watch, event[i].data.u64)))
+        if ((process = find_watched(watch, event[i].data.u64)))
             process->ended = true;
     if (watch->by_fd == watch->n || clock_s() - watch->looked_s < LOOK_S)
         return;

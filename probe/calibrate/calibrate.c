@@ -244,7 +244,7 @@ static struct machine_profile *measure(const struct args *args, struct progress 
     return profile;
 }
 
-static int run(const struct args *args)
+static int calibrate_machine(const struct args *args)
 {
     struct progress progress = {.tty = isatty(STDERR_FILENO), .started_s = clock_s()};
     bool to_stdout = args->output && strcmp(args->output, "-") == 0;
@@ -286,5 +286,5 @@ int ctl_calibrate(int argc, char **argv)
         return calibrate_adapt(args.adapt);
     if (args.runs == 0)
         args.runs = args.quick ? RUNS_QUICK : RUNS;
-    return run(&args);
+    return calibrate_machine(&args);
 }

@@ -239,7 +239,7 @@ static int print(const char *text)
     return fflush(stdout) != 0 || ferror(stdout) ? ctl_fail("stdout", "%m") : 0;
 }
 
-static int run(struct pairs_verb *verb, const char *program)
+static int print_pairs(struct pairs_verb *verb, const char *program)
 {
     struct berth_error err;
     struct conf conf;
@@ -272,5 +272,5 @@ int ctl_pairs(int argc, char **argv)
     if (status >= 0)
         return status;
     status = check(&verb, argv[optind]);
-    return status ? status : run(&verb, argv[optind]);
+    return status ? status : print_pairs(&verb, argv[optind]);
 }

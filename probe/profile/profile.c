@@ -439,7 +439,7 @@ static int finish(const struct profile_args *args, const struct conf *conf, stru
 
 /* Measures and stores. All that can fail is tried before the program runs: a minute is long to wait
  * for "permission denied". */
-static int run(const struct profile_args *args)
+static int profile_program(const struct profile_args *args)
 {
     struct profile profile = {0};
     struct tracer_result result;
@@ -476,5 +476,5 @@ int ctl_profile(int argc, char **argv)
 
     if (status < 0)
         status = profile_args_parse(&args, argc, argv);
-    return status < 0 ? run(&args) : status;
+    return status < 0 ? profile_program(&args) : status;
 }

@@ -47,7 +47,7 @@ const char *profile_stored_word(size_t i);
  */
 int ctl_profile(int argc, char **argv);
 
-/* Runs the verb `pairs` likewise. */
+/* Runs the verb `pairs`, as ctl_profile() runs its own. */
 int ctl_pairs(int argc, char **argv);
 
 #endif

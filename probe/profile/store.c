@@ -498,7 +498,7 @@ static int print(const char *text)
     return 0;
 }
 
-static int run(struct profile_verb *verb, size_t which)
+static int store_verb(struct profile_verb *verb, size_t which)
 {
     struct berth_error err;
     char *text = NULL;
@@ -534,7 +534,7 @@ int profile_stored(int argc, char **argv)
     for (size_t i = 0; i < VERBS; i++)
         if (strcmp(profile_stored_word(i), argv[0]) == 0) {
             status = parse(&verb, i, argc, argv);
-            return status >= 0 ? status : run(&verb, i);
+            return status >= 0 ? status : store_verb(&verb, i);
         }
     return -1;
 }

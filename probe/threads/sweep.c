@@ -227,7 +227,7 @@ static int add_file(struct sweeps *sweeps, const char *path, struct berth_error 
     return rc < 0 ? berth_error_before(err, "%s:", path) : 0;
 }
 
-static struct json_object *answer(const struct sweeps *sweeps)
+static struct json_object *sweeps_object(const struct sweeps *sweeps)
 {
     struct reinforce_thresholds from;
     struct reinforce_thresholds found =
@@ -260,7 +260,7 @@ int sweep_learn(char *const *file)
                       "have locks, switch, and stop to use more CPU",
                       sweeps.n, sweeps.n == 1 ? "" : "s", REINFORCE_SWEEPS_MIN);
     else
-        rc = ctl_print_json(answer(&sweeps));
+        rc = ctl_print_json(sweeps_object(&sweeps));
     sweeps_free(&sweeps);
     return rc;
 }

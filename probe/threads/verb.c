@@ -86,7 +86,7 @@ static struct json_object *try_json(const struct try *try)
     return object;
 }
 
-static struct json_object *answer(const struct search *search, bool stored)
+static struct json_object *search_object(const struct search *search, bool stored)
 {
     struct json_object *output = json_object_new_object(), *tried = json_object_new_array();
     const struct reinforce *reinforce = &search->reinforce;
@@ -257,7 +257,7 @@ static bool keep(const struct search *search)
     return false;
 }
 
-static int run(struct search *search)
+static int search_threads(struct search *search)
 {
     const struct threads_args *args = search->args;
     int rc = has_none(&search->root);
@@ -280,7 +280,7 @@ static int run(struct search *search)
     if (!args->json)
         put_result(search);
     stored = keep(search);
-    return args->json ? ctl_print_json(answer(search, stored)) : 0;
+    return args->json ? ctl_print_json(search_object(search, stored)) : 0;
 }
 
 static int read_thresholds(const struct threads_args *args, struct reinforce_rules *rules,
@@ -318,7 +318,7 @@ int ctl_threads(int argc, char **argv)
         return threads_dry_run(&args, &search.rules);
     if (rootfs_open(&search.root, "/", &err) < 0)
         return ctl_fail("threads", "%s", err.text);
-    rc = run(&search);
+    rc = search_threads(&search);
     rootfs_close(&search.root);
     free(search.try);
     return rc;

@@ -11,7 +11,7 @@
 #define NAME_MAX_BYTES 64
 
 /* Returns the value at a path such as "counts.alone.windows"; NULL where there is none. */
-static struct json_object *find(struct json_object *object, const char *path, size_t length)
+static struct json_object *value_at(struct json_object *object, const char *path, size_t length)
 {
     char name[NAME_MAX_BYTES];
 
@@ -81,7 +81,7 @@ static bool is_known(struct json_object *value, const char *text, double number,
 static const char *put_field(FILE *out, struct json_object *object, const char *field, bool *known)
 {
     const char *how = field + strcspn(field, ":/%>*@~?=}"), *end = strchr(how, '}');
-    struct json_object *value = find(object, field, (size_t)(how - field));
+    struct json_object *value = value_at(object, field, (size_t)(how - field));
     bool is_text = json_object_is_type(value, json_type_string);
     bool is_number =
         json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double);

@@ -28,7 +28,7 @@ struct taken {
 };
 
 /* Takes over one line of an answer. */
-static int take(struct json_object *line, void *arg, struct berth_error *err)
+static int on_line(struct json_object *line, void *arg, struct berth_error *err)
 {
     struct json_object *row = ctl_object(line, "row");
     const struct taken *taken = arg;
@@ -54,7 +54,7 @@ static int ask(const struct ctl_store *store, const struct wire_request *request
     int rc = -1;
 
     for (int i = 0; i < AGAIN_TIMES; i++) {
-        rc = ctl_ask_lines(store->socket, request, DEADLINE_S, take, &taken, err);
+        rc = ctl_ask_lines(store->socket, request, DEADLINE_S, on_line, &taken, err);
         if (rc == 0 || !(strstr(err->text, "try again") || strstr(err->text, "busy")))
             break;
         usleep(AGAIN_US);

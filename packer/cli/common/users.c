@@ -38,7 +38,7 @@ static void look_up(uint32_t uid, char name[USERS_NAME_MAX])
 }
 
 /* Looks up who is asked for, one after the other. */
-static void run(void *arg)
+static void resolve_names(void *arg)
 {
     char name[USERS_NAME_MAX];
 
@@ -97,7 +97,7 @@ void users_name(uint32_t uid, char name[USERS_NAME_MAX])
 
     snprintf(name, USERS_NAME_MAX, "%" PRIu32, uid);
     if (!users.open && !users.failed) {
-        users.open = worker_open(&users.worker, run, NULL, &err) == 0;
+        users.open = worker_open(&users.worker, resolve_names, NULL, &err) == 0;
         users.failed = !users.open;
     }
     if (!users.open)

@@ -146,8 +146,8 @@ static int take_list(const char *verb, const struct ctl_option *option, const ch
     return any ? status : ctl_usage(verb, "--%s: a list expected", option->name);
 }
 
-static int take(const struct ctl_options *options, const struct ctl_option *option,
-                const char *value, void *into)
+static int take_value(const struct ctl_options *options, const struct ctl_option *option,
+                      const char *value, void *into)
 {
     void *field = (char *)into + option->offset;
 
@@ -296,7 +296,7 @@ int ctl_options_read(const struct ctl_options *options, int argc, char **argv, v
         else if (row == &help_row)
             status = ctl_options_help(options);
         else
-            status = take(options, row, optarg, into);
+            status = take_value(options, row, optarg, into);
     }
     return status < 0 ? check_arguments(options, argc, argv) : status;
 }

@@ -36,7 +36,7 @@ static void print_debug_usage(void)
     VG_(printf)("    (none)\n");
 }
 
-static void begin(void)
+static void begin_trace(void)
 {
     if (!area_path) {
         VG_(umsg)("berth: a part of berthctl(1), which runs it\n");
@@ -101,7 +101,7 @@ static void before_options(void)
     VG_(details_copyright_author)("GPL-2.0-or-later, the authors of berth");
     VG_(details_bug_reports_to)("the authors of berth");
     VG_(details_avg_translation_sizeB)(400);
-    VG_(basic_tool_funcs)(begin, instrument, end);
+    VG_(basic_tool_funcs)(begin_trace, instrument, end);
     VG_(needs_command_line_options)(take_option, print_usage, print_debug_usage);
     VG_(needs_syscall_wrapper)(before_call, after_call);
     VG_(track_start_client_code)(thread_runs);
