@@ -14,10 +14,10 @@
  */
 #define PRICE_DOUBT 0.01
 
-/* What a move is taken to cost besides where nobody disturbs anybody, a part of the core's work. A
- * move pays where (probability that programs disturb each other) * gain is more than (that) *
- * PRICE_DOUBT + (one less it) * PRICE_NULL. On simulated days without any disturbance, rough noise,
- * that leaves a move a job in thirty on the first day; without it, it was one in two. */
+/* What a move is taken to cost where nobody disturbs anybody, a part of the core's work. With p the
+ * probability that programs disturb each other, a move pays where p * gain is more than
+ * p * PRICE_DOUBT + (1 - p) * PRICE_NULL. On simulated days without any disturbance, rough noise
+ * (tests/bench/day), that leaves .02 moves a job on the first day; without it there were .5. */
 #define PRICE_NULL 0.11
 
 /* Returns the odds that nobody disturbs anybody (models/slowdown/null_test.h), for price_core_s. 0
