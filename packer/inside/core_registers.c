@@ -270,8 +270,8 @@ void core_registers_settle(const struct packer *packer)
 /* ---- switching ---- */
 
 /* Takes over the register of a core, as it is. */
-static int take(const struct packer *packer, const struct step *step, uint32_t cpu,
-                const struct registers_want *want, struct berth_error *err)
+static int take_core(const struct packer *packer, const struct step *step, uint32_t cpu,
+                     const struct registers_want *want, struct berth_error *err)
 {
     struct registers *registers = packer->state->registers;
     struct core_register *core = registers_find(registers, want->kind, cpu);
@@ -360,7 +360,7 @@ int core_registers_set(const struct packer *packer, const struct step *step,
     }
     drop_others(packer, step, want);
     core_registers_own(packer, step, want->kind, &own);
-    cpus_foreach(cpu, &own) if (take(packer, step, (uint32_t)cpu, want, err) < 0) return -1;
+    cpus_foreach(cpu, &own) if (take_core(packer, step, (uint32_t)cpu, want, err) < 0) return -1;
     if (announce(packer, step, want, err) < 0)
         return -1;
     for (size_t i = 0; i < registers->n; i++)
