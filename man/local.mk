@@ -29,5 +29,5 @@ man/berth-facts.7: man/berth-facts.7.in $(CONFDOC)
 	sed '1,/^@FACTS[@]$$/d' $(srcdir)/man/berth-facts.7.in; \
 	} >$@.tmp && mv $@.tmp $@
 
-TESTS += tests/check-man
-EXTRA_DIST += tests/check-man
+TESTS += tests/check-man tests/check-words tests/test-words
+EXTRA_DIST += tests/check-man tests/check-words tests/test-words tests/words

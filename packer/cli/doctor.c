@@ -265,7 +265,7 @@ static int print_rows(const struct doctor *doctor)
 {
     static const char *const TABLE(title, VERDICTS) = {
         ROW(STOPS) = "stops berth",
-        ROW(WORSE) = "worse without",
+        ROW(WORSE) = "berth does less",
         ROW(FINE) = "fine",
         ROW(OFF) = "off, as configured",
     };
@@ -317,7 +317,7 @@ static const struct ctl_option option_rows[] = {
 static const struct ctl_options options = {
     .verb = "doctor",
     .synopsis = "[--all] [--json] [--config FILE] [--socket PATH]",
-    .about = "What stops berth on this node, what is worse without, and what is fine, as the "
+    .about = "What stops berth on this node, what makes it do less, and what is fine, as the "
              "running berthd\n"
              "found it. Exit status 1: berth cannot place steps here, and the last line says why.",
     CTL_OPTIONS(option_rows),

@@ -110,7 +110,7 @@ static void say_placed(FILE *out, struct json_object *step)
                 "berth put it on CPUs {cpus}; Slurm had given {home}[, and {idle} to nobody]");
     else
         ctl_say(out, place,
-                "berth only watches: it stays on CPUs {home}, and would be put on {cpus}");
+                "berth only observes: it stays on CPUs {home}, and would be put on {cpus}");
     if (ctl_number(size, "given") < ctl_number(size, "cores"))
         ctl_say(out, size, ", {given} of its {cores} cores");
 }
@@ -165,11 +165,11 @@ static void say_class(FILE *out, struct json_object *step)
     double slower = ctl_number(ctl_object(step, "slowdown"), "predicted");
 
     if (is(class, "name", "devil"))
-        fputs("it presses on the cache", out);
+        fputs("it disturbs others in the cache", out);
     else if (is(class, "name", "turtle") && slower >= SUFFERS)
-        fputs("it lives from the cache, and suffers from who presses on it", out);
+        fputs("it lives from the cache, and suffers from who disturbs it", out);
     else if (is(class, "name", "turtle"))
-        fputs("it presses little on the cache", out);
+        fputs("it hardly disturbs others in the cache", out);
     else
         fputs("how it uses the cache is not known yet", out);
     ctl_say(out, ctl_object(step, "profile"), "[ ({miss_pmi} misses per million instructions)]");
@@ -192,12 +192,12 @@ static void say_choice(FILE *out, struct json_object *place)
         ctl_say(out, place, "; of all places this one costs the node's steps least speed");
 }
 
-/* Says how many of those on its caches press on it, and which programs. */
+/* Says how many of those on its caches disturb it, and which programs. */
 static void say_devils(FILE *out, struct json_object *neighbours, size_t devils)
 {
     size_t n = ctl_length(neighbours), shown = 0;
 
-    fprintf(out, ", %zu of which press%s on it", devils, devils == 1 ? "es" : "");
+    fprintf(out, ", %zu of which disturb%s it", devils, devils == 1 ? "s" : "");
     for (size_t i = 0; i < n && shown < NAMES_SHOWN; i++) {
         struct json_object *one = json_object_array_get_idx(neighbours, i);
         const char *program = ctl_known_text(one, "program");

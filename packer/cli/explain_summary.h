@@ -22,7 +22,7 @@ enum explain_deed {
  * reason only: who was placed has none. */
 enum explain_deed explain_deed(struct json_object *step);
 
-/* Returns why berth left it where it was, or only watches it, without the words for that; NULL: it
+/* Returns why berth left it where it was, or only observes it, without the words for that; NULL: it
  * is placed, or nobody says. It is borrowed. */
 const char *explain_reason(struct json_object *step);
 

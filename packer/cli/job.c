@@ -174,9 +174,9 @@ static void say_beside(FILE *out, const struct page *page)
     if (sum->neighbours == 0)
         fputs("nobody else is on its caches", out);
     else
-        fprintf(out, "%.0f step%s its caches, %.0f of which press%s on it", sum->neighbours,
+        fprintf(out, "%.0f step%s its caches, %.0f of which disturb%s it", sum->neighbours,
                 sum->neighbours == 1 ? " shares" : "s share", sum->devils,
-                sum->devils == 1 ? "es" : "");
+                sum->devils == 1 ? "s" : "");
     if (sum->siblings > 0)
         fprintf(out, ", %.0f share%s a core with it", sum->siblings, sum->siblings == 1 ? "s" : "");
 }
@@ -189,7 +189,7 @@ static void say_deed(FILE *out, const struct page *page)
         size_t n;
         const char *what, *why;
     } deeds[] = {{sum->placed, "placed", NULL},
-                 {sum->observed, "only watched", sum->watched},
+                 {sum->observed, "only observed", sum->watched},
                  {sum->left, "left alone", sum->reason}};
     const char *before = "";
 

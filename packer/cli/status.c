@@ -143,7 +143,7 @@ static void put_still(struct screen *screen, struct json_object *zones)
 /* Puts the energy of the packages and their memory, or of the node where they have no meters. */
 static void put_energy(struct screen *screen, struct json_object *zones)
 {
-    static const char *const what[] = {": steps", ", idle", ", unmanaged"};
+    static const char *const what[] = {": steps", ", idle", ", outside steps"};
     char line[512], joules[32], source[64] = "";
     double sum[4] = {0};
 
@@ -439,7 +439,7 @@ static int draw(struct drawing *drawing, struct json_object *answer)
 
 static void put_machine(struct screen *screen, struct json_object *answer)
 {
-    struct drawing drawing = {.others = "not berth's"};
+    struct drawing drawing = {.others = "of other jobs"};
 
     if (draw(&drawing, answer) == 0)
         drawing_put(&drawing, screen);
@@ -449,7 +449,7 @@ static void put_machine(struct screen *screen, struct json_object *answer)
 static int write_svg(struct json_object *answer, const char *path)
 {
     struct json_object *node = ctl_object(answer, "node");
-    struct drawing drawing = {.others = "not berth's"};
+    struct drawing drawing = {.others = "of other jobs"};
     struct berth_error err;
     char title[256];
     int rc = draw(&drawing, answer);

@@ -499,7 +499,7 @@ static int check(const struct daemon *daemon)
     if (packer_check(&daemon->conf, &err) < 0)
         return fail("check", err.text);
     printf("berthd: %s: %s\n", path,
-           access(path, F_OK) == 0 ? "well" : "is not there: the defaults hold");
+           access(path, F_OK) == 0 ? "ok" : "is not there: the defaults hold");
     return EXIT_SUCCESS;
 }
 

@@ -17,14 +17,17 @@ struct node_news {
     struct ledger_node last; /* as it was told */
 };
 
+static bool has_changed(const struct ledger_node *now, const struct ledger_node *last)
+{
+    return now->released != last->released || now->denied != last->denied ||
+           now->refused != last->refused || now->missed != last->missed ||
+           now->steps != last->steps || strcmp(now->node, last->node) != 0;
+}
+
 bool node_news_is_due(const struct ledger_node *now, const struct ledger_node *last)
 {
-    bool changed = now->released != last->released || now->denied != last->denied ||
-                   now->refused != last->refused || now->missed != last->missed ||
-                   now->steps != last->steps;
-
     return last->at == 0 || now->at < last->at || now->at - last->at >= NODE_NEWS_LAST_S ||
-           (changed && now->at - last->at >= NODE_NEWS_NEXT_S);
+           (has_changed(now, last) && now->at - last->at >= NODE_NEWS_NEXT_S);
 }
 
 static int open_news(const struct packer *packer, struct berth_error *err)
@@ -62,14 +65,15 @@ static bool is_denied(const struct packer *packer)
     return false;
 }
 
-static struct ledger_node look(const struct packer *packer)
+/* Looks at all but what berthd may do, which is as it was told last. */
+static struct ledger_node look(const struct packer *packer, const struct ledger_node *last)
 {
     const struct tally *tally = packer->state->tally;
     struct ledger_node now = {
         .at = time(NULL),
         .steps = (int64_t)packer->steps->nlive,
         .released = packer->steps->released,
-        .denied = is_denied(packer),
+        .denied = last->denied,
         .refused = (int64_t)tally->refused.in_a_row,
         .missed = (int64_t)(tally->failed_open[PACKER_LATE] + tally->failed_open[PACKER_UNHEARD]),
     };
@@ -96,22 +100,26 @@ static void tell_news(const struct packer *packer, struct turn *turn)
     (void)turn;
     if (!news || is_fresh(&news->last))
         return;
-    now = look(packer);
+    now = look(packer, &news->last);
+    now.denied = is_denied(packer);
     if (!now.node[0] || !node_news_is_due(&now, &news->last))
         return;
     ledger_tell_node(packer->state->ledger, &now);
     news->last = now;
 }
 
-/* It looks in turns that there are anyway, and wants one where nothing else has happened for long.
- */
+/* It wants a turn soon after a change, and where nothing has happened for long. */
 static double news_due(const struct packer *packer)
 {
     const struct node_news *news = packer->state->node_news;
+    struct ledger_node now;
+    int64_t in_s;
 
     if (!news)
         return -1;
-    return fmax(0, (double)(news->last.at + NODE_NEWS_LAST_S - time(NULL)));
+    now = look(packer, &news->last);
+    in_s = has_changed(&now, &news->last) ? NODE_NEWS_NEXT_S : NODE_NEWS_LAST_S;
+    return fmax(0, (double)(news->last.at + in_s - now.at));
 }
 
 const struct stage node_news_stage = {

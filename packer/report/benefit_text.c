@@ -146,7 +146,7 @@ static void put_group(FILE *out, const struct benefit_group *group, enum benefit
             group->steps, plural(group->steps), hours);
     fprintf(out, "  %-21s %9s %7s %7s %9s %7s %7s\n", "slower than alone", "predicted", "+-",
             "steps", "measured", "+-", "steps");
-    fprintf(out, "  %-21s", "as Slurm put them");
+    fprintf(out, "  %-21s", "where Slurm put them");
     put_mean(out, &group->slurm);
     put_mean(out, placed ? &nothing : &group->measured);
     fprintf(out, "\n  %-21s", placed ? "as berth put them" : "as berth would have");
@@ -168,8 +168,8 @@ static void put_error(FILE *out, const struct benefit_result *result)
         return;
     }
     fprintf(out,
-            "\nPredicted less measured, where they stood: %+.1f points on average;\n"
-            "off by %.1f points (%zu step%s).\n",
+            "\nPredicted less measured, where they stood, in percentage points: %+.1f on\n"
+            "average; off by %.1f (%zu step%s).\n",
             result->bias.mean * 100, result->error.mean * 100, result->error.n,
             plural(result->error.n));
 }
@@ -238,7 +238,7 @@ static void put_pairs(FILE *out, const struct benefit_result *result)
         fprintf(out, "  in the trial: the lot left %zu step%s where Slurm put them, of %zu\n",
                 pairs->control, plural(pairs->control), pairs->control + pairs->treated);
     fprintf(out, "  %-21s %9s %7s\n", "slower than alone", "measured", "jobs");
-    fprintf(out, "  %-21s", "as Slurm put them");
+    fprintf(out, "  %-21s", "where Slurm put them");
     put_percent(out, pairs->slurm.mean);
     fprintf(out, " %7zu\n  %-21s", pairs->slurm.n, "as berth put them");
     put_percent(out, pairs->berth.mean);

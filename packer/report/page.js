@@ -163,7 +163,7 @@ function group(of, name, what, measuredBy) {
   const sum = of.core_s_predicted, energy = of.energy_j_predicted;
   return [el('h3', {}, `${name}: ${of.steps} steps`),
     table([['Slowdown', false], ...['predicted', '95\u00a0%', 'steps', 'measured', '95\u00a0%', 'steps'].map(column)],
-      [['as Slurm put them', ...mean(of.slurm_predicted), ...mean(measuredBy ? none : of.measured)],
+      [['where Slurm put them', ...mean(of.slurm_predicted), ...mean(measuredBy ? none : of.measured)],
        [measuredBy ? 'as berth put them' : 'as berth would have', ...mean(of.berth_predicted),
         ...mean(measuredBy ? of.measured : none)]]),
     ...sum.n ? [el('p', {}, `Core-hours ${what}, predicted: `, el('b', {}, gain(sum.sum)),
@@ -192,7 +192,7 @@ function predicted(title, list, of) {
 
 function measured(of, b) {
   if (!of.programs) return [];
-  const both = of.slurm.mean === null ? '' : `: measured, they were ${percent(of.slurm.mean)} slower than alone as Slurm put ` +
+  const both = of.slurm.mean === null ? '' : `: measured, they were ${percent(of.slurm.mean)} slower than alone where Slurm put ` +
     `them (${of.slurm.n} jobs), and ${percent(of.berth.mean)} as berth did (${of.berth.n})`;
   return [el('p', {}, `${of.programs} programs ran both ways, beside other neighbours${both}. Core-hours ` +
     `${of.core_s < 0 ? 'lost' : 'saved'}: `, el('b', {}, hours(Math.abs(of.core_s))), '.'),
@@ -207,7 +207,7 @@ function benefit(b) {
     ...measured(b.measured_gain, b), ...group(b.placed, 'Placed by berth', 'saved', true),
     ...group(b.observed, 'Only observed', 'savable', false),
     el('p', {}, error.n ? `Predicted less measured, where they stood: ${signed(bias.mean, Math.abs(bias.mean * 100).toFixed(1))} ` +
-      `points on average, off by ${(error.mean * 100).toFixed(1)} points (${error.n} steps).`
+      `percentage points on average, off by ${(error.mean * 100).toFixed(1)} percentage points (${error.n} steps).`
       : 'No slowdown was both predicted and measured: how far predictions are off is not known here.'),
     ...b.idle_core_s.n ? [el('p', {}, `${b.idle_core_s.n} steps stood on cores that Slurm had given to nobody, for `,
       el('b', {}, `${hours(b.idle_core_s.sum)} core-hours`), '.')] : [],
@@ -248,7 +248,7 @@ function bars(title, of, name, colour) {
 }
 
 function slowdowns({from, n}) {
-  const kinds = [['predicted, as Slurm put it', 9], ['predicted, where it stood', 0], ['measured', 2]];
+  const kinds = [['predicted where Slurm put it', 9], ['predicted, where it stood', 0], ['measured', 2]];
   const most = Math.max(...n.flat());
   const name = i => i === 0 ? `less than ${from[1]}\u00a0%` : i + 1 === from.length ? `${from[i]}\u00a0% and more`
     : `${from[i]} to ${from[i + 1]}\u00a0%`;

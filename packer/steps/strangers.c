@@ -88,7 +88,7 @@ static bool forget(struct strangers *strangers, uint32_t job)
             strangers->stranger[kept++] = *stranger;
         } else if (stranger->counts) {
             news = true;
-            say(stranger, "is no stranger any more");
+            say(stranger, "has gone, or is in berth's care now");
         }
     }
     strangers->n = kept;

@@ -112,7 +112,7 @@ static const struct ctl_options options = {
         "Pusukuri 2012): {n} in its arguments is the number, else OMP_NUM_THREADS has it. The\n"
         "profile store keeps it, and srun's word threads=auto sets OMP_NUM_THREADS by that.",
     .more = "COMMAND is started several times, and KILLED each time with all that it has started,\n"
-            "when it was watched: files that it writes are left half done. It has no standard\n"
+            "when it was observed: files that it writes are left half done. It has no standard\n"
             "input, and its standard output goes nowhere.",
     CTL_OPTIONS(option_rows),
     .stops = true,

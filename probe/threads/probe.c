@@ -165,12 +165,13 @@ static int has_ended(const struct probe_want *want, pid_t pid, struct berth_erro
     if (!ended)
         return 0;
     if (WIFSIGNALED(status))
-        return berth_error_set(err, "%s with %u was ended by SIG%s before it could be watched",
+        return berth_error_set(err, "%s with %u was ended by SIG%s before it could be observed",
                                want->command[0], want->parameter, sigabbrev_np(WTERMSIG(status)));
-    return berth_error_set(err,
-                           "%s with %u has ended by itself before it could be watched (exit status "
-                           "%d): it must run longer than a probe",
-                           want->command[0], want->parameter, WEXITSTATUS(status));
+    return berth_error_set(
+        err,
+        "%s with %u has ended by itself before it could be observed (exit status "
+        "%d): it must run longer than a probe",
+        want->command[0], want->parameter, WEXITSTATUS(status));
 }
 
 /* Waits until its threads are there. 0, or -1 and err. */

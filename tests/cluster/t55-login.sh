@@ -100,6 +100,7 @@ t55_why_a_job_was_not_placed_is_one_line_everywhere() {
     done
     same "steps of the job" "$(timeout 10 squeue -s -h -o %i | grep -c "^$job\.[0-9]")" 1
     has "$(from_login job --ask "$placed")" "job $placed " "berth "
+    has "$(at_node job --plot "$placed")" "$placed.0: "
     same "steps that berth knows of" "$(at_node explain --json "$placed" | jq '.steps | length')" 1
     has "$(at_node explain "$placed.7")" "of this step berth knows nothing, but of others of the job"
     stop placed plain

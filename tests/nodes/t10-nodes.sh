@@ -115,3 +115,24 @@ t10_no_record_is_lost_while_the_link_is_down() {
         adds_up "$JOB"
     done
 }
+
+# fares NODE: what `status --cluster` says of it
+fares() {
+    "$CLUSTER/bin/berthctl" status --cluster --json --config "$CLUSTER/etc/berth.conf" | jq -r --arg node "$1" '.nodes[] | select(.name == $node) | .berth_is'
+}
+
+# From one node all are seen, and one that root has released comes first; so does one whose berthd is dead, once it is silent.
+t10_how_all_nodes_fare_is_seen_from_one() {
+    local page
+    over_both a
+    ended a
+    for node in "$CLUSTER_NODE" "$OTHER_NODE"; do eventually "how $node fares" ok fares "$node"; done
+    "$CLUSTER/bin/berthctl" release --socket "$OTHER/run/berthd.sock" >/dev/null
+    eventually "the released node" released fares "$OTHER_NODE"
+    page=$("$CLUSTER/bin/berthctl" status --cluster --config "$CLUSTER/etc/berth.conf") && fail "exit status 0 with a released node"
+    same "the first row" "$(sed -n 3p <<<"$page" | cut -d' ' -f1)" "$OTHER_NODE"
+    "$CLUSTER/bin/berthctl" release --end --socket "$OTHER/run/berthd.sock" >/dev/null
+    eventually "the node that is taken back" ok fares "$OTHER_NODE"
+    sql "update $LEDGER_DB.node_now set at = at - 900 where node = '$OTHER_NODE'"
+    same "a node that has told nothing for long" "$(fares "$OTHER_NODE")" silent
+}

@@ -34,7 +34,7 @@ struct drawing_cache {
 
 struct drawing {
     const char *title;           /* of the SVG; borrowed */
-    const char *others;          /* what `others` are: "not berth's"; borrowed */
+    const char *others;          /* what `others` are: "of other jobs"; borrowed */
     struct drawing_cache *cache; /* [n] packages ascend */
     size_t n;
 };

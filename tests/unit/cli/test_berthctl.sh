@@ -188,11 +188,11 @@ still='{"domain":"package","package":0,"source":"rapl-perf","counts":false,"mete
 psys='{"domain":"node","package":null,"source":"hwmon","counts":true,"metered_j":90.5,"steps_j":60,"idle_j":30,"unmanaged_j":0.5,"gaps":0,"idle_energy":"nobody"}'
 zones "$still,$psys" >"$dir/answer"
 ctl 0 status ''
-out_has '^energy 90.5 J by hwmon: steps 60.0 J (66 %), idle 30.0 J (33 %), unmanaged 0.5 J (0.6 %)$'
+out_has '^energy 90.5 J by hwmon: steps 60.0 J (66 %), idle 30.0 J (33 %), outside steps 0.5 J (0.6 %)$'
 out_has '^energy: 1 meter of rapl-perf not counted: it stands still or cannot be read$'
 zones "$psys" >"$dir/answer"
 ctl 0 status ''
-out_has 'unmanaged 0.5 J (0.6 %); idle_energy=nobody$'
+out_has 'outside steps 0.5 J (0.6 %); idle_energy=nobody$'
 zones "$still" >"$dir/answer"
 ctl 0 status ''
 out_lacks 'energy 0'
@@ -375,12 +375,12 @@ plain() {
         "$1" "$2" "$3" "$4" "${5:-}"
 }
 contend='"policy":"contend","rank":1,"of":3,"home":"0-1","cpus":"4-5","reason":"","neighbours":[{"class":"devil","program":"sweep","shared":"4"},{"class":"turtle","shared":""}]'
-because='why it presses on the cache (5400 misses per million instructions); of all places this one costs the node'"'"'s steps least speed'
-both='; 2 steps share its caches, 1 of which presses on it (sweep), 1 shares a core with it'
+because='why it disturbs others in the cache (5400 misses per million instructions); of all places this one costs the node'"'"'s steps least speed'
+both='; 2 steps share its caches, 1 of which disturbs it (sweep), 1 shares a core with it'
 lines placed "$(plain placed '' '"predicted":0.05,"home":0.26,"measured":0.04' "$contend")" \
     "4711.0 solver of root: berth put it on CPUs 4-5; Slurm had given 0-1 $because$both gain 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %, measured 4.0 %)"
 lines observed "$(plain observed '' '"predicted":0.26' "$contend,\"predicted_slowdown\":0.05")" \
-    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5 $because$both gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
+    "4711.0 solver of root: berth only observes: it stays on CPUs 0-1, and would be put on 4-5 $because$both gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
 lines left "$(plain left 'not opted in' '"measured":null' "$contend")" \
     '4711.0 solver of root: berth leaves it alone, on CPUs 0-1 why not opted in gain nothing: it stands where Slurm put it'
 lines failed "$(plain failed 'no such folder' '' "$contend")" \
@@ -390,13 +390,13 @@ lines ended "$(plain ended '' '' "$contend" ',"ended_at":1700000060,"exit_status
 lines 'ended, left alone' "$(plain ended 'left alone: not opted in' '' "$contend" ',"ended_at":1700000060,"exit_status":0')" \
     '4711.0 solver of root: berth leaves it alone, on CPUs 0-1; it has ended why left alone: not opted in gain nothing: it stands where Slurm put it'
 lines 'observed for a while' "$(plain observed '' '"predicted":0.26,"proposed":0.2' "$contend,\"predicted_slowdown\":0.05")" \
-    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5 $because$both gain it would be 5.0 % faster than where Slurm put it (slower than alone: predicted 20 %, where Slurm put it 26 %)"
+    "4711.0 solver of root: berth only observes: it stays on CPUs 0-1, and would be put on 4-5 $because$both gain it would be 5.0 % faster than where Slurm put it (slower than alone: predicted 20 %, where Slurm put it 26 %)"
 lines 'ended, observed' "$(plain ended 'observed only, nothing was moved' '"predicted":0.26' "$contend,\"predicted_slowdown\":0.05" ',"ended_at":1700000060,"exit_status":0')" \
-    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
+    "4711.0 solver of root: berth only observes: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
 lines 'ended, was observed' "$(plain ended '' '"predicted":0.26' "$contend,\"predicted_slowdown\":0.05" ',"ended_at":1700000060,"exit_status":0,"was":"observed"')" \
-    "4711.0 solver of root: berth only watches: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
+    "4711.0 solver of root: berth only observes: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
 lines 'by DI, at home' "$(plain placed '' '' '"policy":"di","rank":2,"of":3,"home":"0-1","cpus":"0-1","reason":"","neighbours":[]')" \
-    "4711.0 solver of root: berth leaves it on CPUs 0-1, where Slurm put it why it presses on the cache (5400 misses per million instructions); number 2 of 3 by cache misses, which are spread over the caches; nobody else is on its caches gain not known: too little is known of the node's programs"
+    "4711.0 solver of root: berth leaves it on CPUs 0-1, where Slurm put it why it disturbs others in the cache (5400 misses per million instructions); number 2 of 3 by cache misses, which are spread over the caches; nobody else is on its caches gain not known: too little is known of the node's programs"
 # its speed over time, in blocks or ASCII; who came and left, and a move; where instructions are not counted, the cores that it used
 course='"course":{"from_s":[1,11,21,31],"to_s":[11,21,31,41],"instructions_s":[2000000000,2000000000,1000000000,null],"cpu":[1,1,1,0.5],"events":[{"at_s":21,"what":"came","id":"12.0","program":"stream"},{"at_s":31,"what":"moved","cpus":"4-5"},{"at_s":41,"what":"went","id":null,"program":null}]}'
 { echo "$node"; printf '{"version":1,"ok":true,"more":true,"step":%s}\n' "$(plain placed '' '' "$contend" ",$course" | sed 's/"uid":0/"job":4711,&/')"; echo "$last"; } >"$dir/answer"
@@ -417,7 +417,7 @@ ctl 0 job '--plot 4711'
 out_has '^4711.0: no curve: no window of it has ended, or nothing is counted of it$'
 near='"near":{"asked":"gpu:0","devices":[],"holds":true,"far":false,"text":"near gpu0 (PCI 0000:3b:00.0, node 0)"}'
 lines 'near its device' "$(plain placed '' '' '"policy":"di","rank":2,"of":3,"home":"0-1","cpus":"0-1","reason":"","neighbours":[],'"$near")" \
-    "4711.0 solver of root: berth leaves it on CPUs 0-1, where Slurm put it why it presses on the cache (5400 misses per million instructions); near gpu0 (PCI 0000:3b:00.0, node 0); nobody else is on its caches gain not known: too little is known of the node's programs"
+    "4711.0 solver of root: berth leaves it on CPUs 0-1, where Slurm put it why it disturbs others in the cache (5400 misses per million instructions); near gpu0 (PCI 0000:3b:00.0, node 0); nobody else is on its caches gain not known: too little is known of the node's programs"
 billed='{"energy_j":340.04,"package_j":300,"dram_j":40.04,"node_j":null,"power_w":17,"edp":6800.5,"edp_per_instruction":1.7e-7,"source":"rapl-powercap","by":"counters, busy time","gaps":2,"idle_j":85.01,"idle_energy":"evenly"}'
 {
     echo "$node"
@@ -727,7 +727,7 @@ features='[{"name":"placement","state":"on","say":"steps are moved","missing":nu
 { echo "$node" | sed "s/\"node\":{/&\"features\":$features,/"; echo "$last"; } >"$dir/answer"
 slurmd_is "$series"
 expect 0 'doctor, in one screen' env PATH="$dir/bin:$PATH" SLURM_CONF="$dir/slurm.conf" "$berthctl" doctor --socket "$dir/sock"
-out_has '^worse without$'
+out_has '^berth does less$'
 out_has '^berthd: perf *warn *perf_event_open: missing: CAP_PERFMON'
 out_has '^off, as configured *berthd: memory$'
 tr -s ' \n' ' ' <"$dir/out" | grep -q ' fine .*slurm, plugin,.* berthd: placement, berthd: energy off, ' || fail "what is fine: $(cat "$dir/out")"

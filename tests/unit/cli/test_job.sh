@@ -106,7 +106,7 @@ trap 'kill $server 2>/dev/null; rm -rf "$dir"' EXIT
 for _ in $(seq 400); do [ -S "$dir/sock" ] && break; sleep 0.05; done
 says_of squeue 0 "21|$me|1|COMPLETED|n1|21|0:09|2023-11-14T22:13:20|1||main|chem|x"
 run '' job --socket "$dir/sock" 21
-grep -q '^berth *1 step placed, 1 step only watched (observed only, nothing was moved), 1 step left alone$' "$dir/out" || bad 'job 21' 'what berth did' "$(cat "$dir/out" "$dir/err")"
+grep -q '^berth *1 step placed, 1 step only observed (observed only, nothing was moved), 1 step left alone$' "$dir/out" || bad 'job 21' 'what berth did' "$(cat "$dir/out" "$dir/err")"
 
 # ---- Slurm's mail ----
 mail=${srcdir:-.}/etc/berth-mail

@@ -96,7 +96,7 @@ record 12 1795262400 1000 '"program":"<b>x","state":"placed","slowdown_home":0.4
     page benefit
 has benefit 'Does berth help?' '<td class="w" data-t="Slowdown">as berth put them</td><td class="n" data-t="predicted">6.3&nbsp;%</td>' \
     '<code>berthctl explain 12.0</code>' '<td class="w" data-t="Program">&lt;b&gt;x</td>' '<p class="verdict open">' \
-    'Predicted less measured, where they stood: -18.8 points' 'Placed by berth: 1 steps' '<b>+0.196</b>'
+    'Predicted less measured, where they stood: -18.8 percentage points' 'Placed by berth: 1 steps' '<b>+0.196</b>'
 lacks benefit 'NaN' 'undefined' 'Only observed'
 
 # It hurts, as measured of a program that ran both ways: in red, and with no figure that is only predicted.

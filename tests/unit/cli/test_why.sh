@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # test_why - "why is my job slow?": what `berthctl job` and explain print in five scenes - a neighbour in the cache, processes outside Slurm,
-# a hyper-thread, the clock, the user's own fault - and of a job that the standing trial only watches.
+# a hyper-thread, the clock, the user's own fault - and of a job that the standing trial only observes.
 # shellcheck disable=SC2154 # ctl_check's dir and berthctl
 . "${srcdir:-.}/tests/unit/common/ctl_check.sh"
 fake=${FAKE_BERTHD:-./tests/unit/common/fake_berthd}
@@ -102,7 +102,7 @@ says hint none
 
 scene='the standing trial'
 scene 1 100 0 "$cache" null '"trial":"control","reason":"control: left where Slurm put it, as 5 % are, to measure what berth gains"' observed
-says berth '1 step only watched (control: left where Slurm put it, as 5 % are, to measure what berth gains)'
+says berth '1 step only observed (control: left where Slurm put it, as 5 % are, to measure what berth gains)'
 run '' explain --socket "$dir/sock" 7
 grep -q '^why *control: left where Slurm put it, as 5 % are' "$dir/out" || bad "$scene" 'explain has the reason' "$(cat "$dir/out")"
 

@@ -33,7 +33,7 @@ enforcement = dryrun"
 chmod 700 "$dir"
 
 conf "$kept" "sweep = 5s"
-expect 0 "berthd: $dir/berth.conf: well" --check -c "$dir/berth.conf"
+expect 0 "berthd: $dir/berth.conf: ok" --check -c "$dir/berth.conf"
 [ -z "$(ls -A "$dir/state")" ] || { echo "not ok - --check has made something"; failures=$((failures + 1)); }
 conf "$kept" "colour = blue"
 expect 1 "$dir/berth.conf:8: " --check -c "$dir/berth.conf"

@@ -182,7 +182,7 @@ ends 1
 has err "nosuch: No such file or directory"
 threads --thresholds "$dir/locks" -- false
 ends 1
-has err 'false with 2 has ended by itself before it could be watched (exit status 1)'
+has err 'false with 2 has ended by itself before it could be observed (exit status 1)'
 sh -c 'sleep 1000 & echo $! >"$3"; exec "$1" threads --thresholds "$2" -- true' - "$berthctl" "$dir/locks" "$dir/pid" >"$dir/out" 2>"$dir/err"
 status=$?
 ends 1
