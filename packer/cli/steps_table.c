@@ -193,6 +193,12 @@ static void fill_user(struct json_object *step, char text[CELL_MAX])
     snprintf(text, CELL_MAX, "%s", name);
 }
 
+/* The last pages' CPU%, as `top` has drawn them. */
+static void fill_trend(struct json_object *step, char text[CELL_MAX])
+{
+    snprintf(text, CELL_MAX, "%.60s", ctl_text(step, "trend"));
+}
+
 static void fill_class(struct json_object *step, char text[CELL_MAX])
 {
     fill_text(step, "class", text);
@@ -268,6 +274,7 @@ static const struct column command_column = {"COMMAND", 7, 16, false, false, fil
 
 /* The others, the most telling first: those at the end give way. */
 static const struct column others[] = {
+    {"TREND", STEPS_TREND, STEPS_TREND, false, true, fill_trend},
     {"IPC", 4, 6, true, false, fill_ipc},
     {"GB/s", 5, 8, true, false, fill_memory},
     {"WATTS", 5, 8, true, false, fill_watts},

@@ -32,6 +32,8 @@ void steps_sort(struct json_object *steps, enum steps_sort by);
  * steps more there are. */
 void steps_put(struct screen *screen, struct json_object *steps, bool top);
 
+#define STEPS_TREND 8 /* columns of a step's "trend", which `top` adds: a character a page */
+
 /* Returns a step's CPU time in percent of one CPU: since the last page where it has "cpu_pct", else
  * over its life; its power in the same way, by "power_w"; its slowdown as a fraction, measured
  * (then *measured is true) or predicted. NAN where they are not known. */

@@ -145,11 +145,37 @@ static struct json_object *find_step(struct json_object *answer, const char *id)
     return NULL;
 }
 
+/* Adds the CPU% of the last pages, the newest one last, to be drawn: in percent of the most that it
+ * was. */
+static void add_trend(struct json_object *step, struct json_object *before,
+                      const struct screen *screen)
+{
+    struct json_object *past = ctl_object(before, "past"), *now = json_object_new_array();
+    char trend[STEPS_TREND * 4 + 1] = "";
+    size_t n = ctl_length(past);
+    double most = 0;
+
+    for (size_t i = n < STEPS_TREND ? 0 : n - STEPS_TREND + 1; i < n; i++)
+        json_append(now, json_object_get(json_object_array_get_idx(past, i)));
+    if (!isnan(ctl_number(step, "cpu_pct")))
+        json_append(now, json_object_new_double(ctl_number(step, "cpu_pct")));
+    for (size_t i = 0; i < ctl_length(now); i++)
+        most = fmax(most, json_object_get_double(json_object_array_get_idx(now, i)));
+    for (size_t i = 0; i < ctl_length(now); i++) {
+        double value = json_object_get_double(json_object_array_get_idx(now, i));
+
+        strcat(trend, screen_level(screen, most > 0 ? value / most : 0));
+    }
+    json_add_text(step, "trend", trend[0] ? trend : NULL);
+    json_add(step, "past", now);
+}
+
 /* Adds the CPU time since the last page, in percent of one CPU, and the power; null where what was
  * used then or now is not known. */
 static void add_shares(struct top *top, struct json_object *answer, double now_s)
 {
     struct json_object *steps = ctl_object(answer, "steps");
+    const struct screen screen = screen_stdout();
 
     for (size_t i = 0; i < ctl_length(steps); i++) {
         struct json_object *step = json_object_array_get_idx(steps, i);
@@ -161,6 +187,8 @@ static void add_shares(struct top *top, struct json_object *answer, double now_s
 
         json_add_measure(step, "cpu_pct", 100 * used / (now_s - top->before_s));
         json_add_measure(step, "power_w", joules / (now_s - top->before_s));
+        if (!top->json)
+            add_trend(step, before, &screen);
     }
 }
 

@@ -259,6 +259,7 @@ out_lacks "$(printf '\033')"
 { echo "$node"; step 4711.0 1 x; step 4712.0 1 y; echo "$last"; } >"$dir/answer"
 expect 0 'top' "$berthctl" top -b -d 0.1 -n 3 --socket "$dir/sock"
 [ "$(grep -c '^node n1' "$dir/out")" -eq 3 ] || fail 'three pages'
+[ "$(grep -c '^ *CPU% .* TREND ' "$dir/out")" -eq 2 ] || fail 'the trend of CPU%, from the second page on'
 out_has '^ *0.0 x *4711.0 '
 # sorted as asked, and the machine where that is wanted
 expect 0 'top --sort' "$berthctl" top -b -n 1 --sort step -m --socket "$dir/sock"
