@@ -19,6 +19,7 @@ struct drawing_who {
     size_t cores;                /* of the cache */
     double slowdown;             /* by how much slower than alone, as a fraction; NAN not known */
     bool predicted;              /* that is not measured */
+    size_t colour;               /* in a picture: drawing_write_svg sets it */
     enum screen_style style;     /* of its name */
 };
 

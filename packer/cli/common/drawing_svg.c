@@ -70,7 +70,7 @@ static void put_cores(FILE *out, const struct drawing_cache *cache, size_t x, si
             left = cache->who[++who].cores;
         if (left > 0) {
             left--;
-            snprintf(class, sizeof(class), "c%zu", who % COLOURS);
+            snprintf(class, sizeof(class), "c%zu", cache->who[who].colour);
         } else if (i < cache->used + cache->others) {
             snprintf(class, sizeof(class), "others");
         }
@@ -80,13 +80,13 @@ static void put_cores(FILE *out, const struct drawing_cache *cache, size_t x, si
     }
 }
 
-static void put_who(FILE *out, const struct drawing_who *who, size_t index, size_t x, size_t y)
+static void put_who(FILE *out, const struct drawing_who *who, size_t x, size_t y)
 {
     char text[DRAWING_NAME_MAX + 8], percent[32];
     bool whole = text_columns(who->name, strlen(who->name)) <= NAME_CHARACTERS;
 
     fprintf(out, "<rect x=\"%zu\" y=\"%zu\" width=\"10\" height=\"10\" rx=\"2\" class=\"c%zu\"/>\n",
-            x, y - 10, index % COLOURS);
+            x, y - 10, who->colour);
     snprintf(text, sizeof(text), "%.*s%s", (int)text_fit(who->name, NAME_CHARACTERS), who->name,
              whole ? "" : "\xe2\x80\xa6");
     put_text(out, x + 16, y, who->style == SCREEN_BAD ? "bad" : "", text);
@@ -119,7 +119,7 @@ static void put_cache(FILE *out, const struct drawing *drawing, const struct dra
     put_cores(out, cache, x + 10, at + 10);
     at += 10 + core_rows(cache) * (CORE + 3) + LINE;
     for (size_t i = 0; i < cache->n; i++, at += LINE)
-        put_who(out, &cache->who[i], i, x + 10, at - 2);
+        put_who(out, &cache->who[i], x + 10, at - 2);
     if (cache->known)
         snprintf(text, sizeof(text), "%zu free%s", cache->cores - cache->used - cache->others,
                  cache->others ? ", " : "");
@@ -177,6 +177,45 @@ static void put_package(FILE *out, const struct drawing *drawing, size_t from, s
     }
 }
 
+/* Returns the colour of who has that name in the caches before `end`; COLOURS: nobody has. */
+static size_t colour_of(const struct drawing *drawing, const struct drawing_who *end)
+{
+    for (size_t i = 0; i < drawing->n; i++)
+        for (size_t j = 0; j < drawing->cache[i].n; j++) {
+            const struct drawing_who *who = &drawing->cache[i].who[j];
+
+            if (who == end)
+                return COLOURS;
+            if (strcmp(who->name, end->name) == 0)
+                return who->colour;
+        }
+    return COLOURS;
+}
+
+/* Gives each name a colour, the same one in all caches; after COLOURS names they come again. */
+static void choose_colours(const struct drawing *drawing)
+{
+    size_t next = 0;
+
+    for (size_t i = 0; i < drawing->n; i++)
+        for (size_t j = 0; j < drawing->cache[i].n; j++) {
+            struct drawing_who *who = &drawing->cache[i].who[j];
+
+            who->colour = colour_of(drawing, who);
+            if (who->colour == COLOURS)
+                who->colour = next++ % COLOURS;
+        }
+}
+
+static bool has_slowdowns(const struct drawing *drawing)
+{
+    for (size_t i = 0; i < drawing->n; i++)
+        for (size_t j = 0; j < drawing->cache[i].n; j++)
+            if (!isnan(drawing->cache[i].who[j].slowdown))
+                return true;
+    return false;
+}
+
 static void put_svg(FILE *out, const struct drawing *drawing)
 {
     size_t high = 2 * MARGIN + LINE, package;
@@ -191,8 +230,9 @@ static void put_svg(FILE *out, const struct drawing *drawing)
     fprintf(out, "</title>\n%s<rect width=\"%d\" height=\"%zu\" class=\"back\"/>\n", head, WIDE,
             high);
     put_text(out, MARGIN, MARGIN + 14, "title", drawing->title);
-    put_text(out, WIDE - MARGIN, MARGIN + 14, "faint end",
-             "percent at a name: slower than alone, with ~ predicted");
+    if (has_slowdowns(drawing))
+        put_text(out, WIDE - MARGIN, MARGIN + 14, "faint end",
+                 "percent at a name: slower than alone, with ~ predicted");
     high = 2 * MARGIN + LINE;
     for (size_t i = 0, to; i < drawing->n; i = to, high += package + MARGIN) {
         to = package_end(drawing, i, &package);
@@ -209,6 +249,7 @@ int drawing_write_svg(const struct drawing *drawing, const char *path, struct be
     bool to_stdout = strcmp(path, "-") == 0;
     int rc = 0;
 
+    choose_colours(drawing);
     if (out)
         put_svg(out, drawing);
     if (!out || fclose(out) != 0 || (!to_stdout && file_replace(path, 0644, 0, text, length) < 0))
