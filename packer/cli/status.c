@@ -330,6 +330,8 @@ static void put_node(struct screen *screen, struct json_object *node)
 {
     double steps = ctl_number(node, "steps"), cores = ctl_number(node, "cores");
     double caches = ctl_number(node, "llcs"), packages = ctl_number(node, "packages");
+    double registered = ctl_number(node, "registrations"), moves = ctl_number(node, "moves");
+    double failures = ctl_number(node, "failures");
     char up[CTL_TIME_MAX], line[512] = "";
 
     ctl_time(ctl_number(node, "uptime_s"), up);
@@ -342,10 +344,9 @@ static void put_node(struct screen *screen, struct json_object *node)
     screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
     put_cores(screen, node);
     snprintf(line, sizeof(line),
-             "berth %.64s up %s: %.32s by %.32s; %.0f registrations, %.0f moves, %.0f failures",
+             "berth %.64s up %s: %.32s by %.32s; %.0f registration%s, %.0f move%s, %.0f failure%s",
              ctl_text(node, "berth"), up, ctl_text(node, "policy"), ctl_text(node, "enforcement"),
-             ctl_number(node, "registrations"), ctl_number(node, "moves"),
-             ctl_number(node, "failures"));
+             registered, plural(registered), moves, plural(moves), failures, plural(failures));
     screen_wrap(screen, SCREEN_PLAIN, INDENT, line);
     put_silence(screen, node);
     put_refused(screen, node);
