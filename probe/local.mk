@@ -34,3 +34,11 @@ libprobe_la_SOURCES += \
 	probe/calibrate/places.c probe/calibrate/places.h \
 	probe/calibrate/print.c \
 	probe/calibrate/run.c probe/calibrate/run.h
+# study
+libprobe_la_SOURCES += \
+	probe/study/answer.c \
+	probe/study/places.c probe/study/places.h \
+	probe/study/prefetch.c probe/study/prefetch.h \
+	probe/study/run.c probe/study/run.h \
+	probe/study/study.h \
+	probe/study/verb.c

@@ -13,5 +13,6 @@ libmodels_la_SOURCES += \
 	models/slowdown/loss.c models/slowdown/loss.h \
 	models/slowdown/missrate.c models/slowdown/missrate.h \
 	models/slowdown/null_test.c models/slowdown/null_test.h \
+	models/slowdown/parts.c models/slowdown/parts.h \
 	models/slowdown/pain.c models/slowdown/pain.h \
 	models/slowdown/sdc.c models/slowdown/sdc.h

@@ -13,6 +13,7 @@
 #include "lab/model/models.h"
 #include "lab/plan/plan.h"
 #include "probe/profile/profile.h"
+#include "probe/study/study.h"
 #include "probe/threads/threads.h"
 #include "packer/cli/verbs.h"
 
@@ -29,6 +30,7 @@ static const struct ctl_verb verbs[] = {
     {"model", ctl_model, "run one model as a filter: JSON in, JSON out"},
     {"profile", ctl_profile, "run a program once and store what it does to the cache"},
     {"threads", ctl_threads, "how many threads a program should have, by a few short runs"},
+    {"study", ctl_study, "why a program is slower beside another: cache, bus, memory, prefetchers"},
     {"pairs", ctl_pairs, "how programs fared beside others: measured and predicted"},
     {"calibrate", ctl_calibrate, "measure this machine's memory and write its profile"},
     {"doctor", ctl_doctor, "what works on this node, and what berth does without the rest"},

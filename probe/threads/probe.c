@@ -90,8 +90,10 @@ static void become(const struct probe_want *want, char **command, int told)
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     snprintf(number, sizeof(number), "%u", want->parameter);
-    if (!probe_has_place(want->command))
+    if (want->parameter > 0 && !probe_has_place(want->command))
         setenv("OMP_NUM_THREADS", number, 1);
+    if (want->place)
+        want->place(want->place_arg);
     if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 && command[0])
         execvp(command[0], command);
     error = errno;
@@ -100,10 +102,25 @@ static void become(const struct probe_want *want, char **command, int told)
     _exit(127);
 }
 
-/* Starts it. Returns its pid, or -1 and err. */
-static pid_t start(const struct probe_want *want, struct berth_error *err)
+/* A command that takes no parameter may have "{n}" in it, which is its own. */
+static char **filled(const struct probe_want *want)
 {
-    char **command = probe_command(want->command, want->parameter);
+    size_t n = 0;
+    char **same;
+
+    if (want->parameter > 0)
+        return probe_command(want->command, want->parameter);
+    while (want->command[n])
+        n++;
+    same = malloc((n + 1) * sizeof(*same));
+    if (same)
+        memcpy(same, want->command, (n + 1) * sizeof(*same));
+    return same;
+}
+
+pid_t probe_start(const struct probe_want *want, struct berth_error *err)
+{
+    char **command = filled(want);
     int told[2], error = 0;
     pid_t pid;
 
@@ -260,8 +277,8 @@ static bool await_end(const struct rootfs *root, pid_t pid, double seconds, bool
     return true;
 }
 
-static int stop(const struct probe_want *want, const struct rootfs *root, pid_t pid,
-                struct berth_error *err)
+int probe_stop(const struct probe_want *want, const struct rootfs *root, pid_t pid,
+               struct berth_error *err)
 {
     signal_all(root, SIGTERM);
     signal_all(root, SIGCONT);
@@ -281,14 +298,14 @@ int probe_run(const struct probe_want *want, const struct rootfs *root, struct p
     *probe = (struct probe){.profile = {NAN, NAN, NAN, NAN}};
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
         return berth_error_set(err, "PR_SET_CHILD_SUBREAPER: %s", strerror(errno));
-    pid = start(want, err);
+    pid = probe_start(want, err);
     if (pid < 0)
         return -1;
     rc = await_threads(want, root, pid, &census, probe, err);
     if (rc == 0 && !probe->signal)
         rc = watch(want, root, pid, &census, probe, err);
     census_free(&census);
-    if (stop(want, root, pid, rc == 0 ? err : &stopped) < 0)
+    if (probe_stop(want, root, pid, rc == 0 ? err : &stopped) < 0)
         rc = -1;
     return rc;
 }

@@ -233,6 +233,7 @@ unit_programs = \
 	tests/unit/models/slowdown/test_missrate \
 	tests/unit/models/slowdown/test_null_test \
 	tests/unit/models/slowdown/test_pain \
+	tests/unit/models/slowdown/test_parts \
 	tests/unit/models/slowdown/test_sdc \
 	tests/unit/models/tasks/test_cohort \
 	tests/unit/models/tasks/test_locality \
@@ -399,6 +400,7 @@ unit_scripts = \
 	tests/unit/cli/test_job.sh \
 	tests/unit/cli/test_why.sh \
 	tests/unit/cli/test_record.sh \
+	tests/unit/probe/test_study.sh \
 	tests/unit/cli/test_report.sh \
 	tests/unit/cli/test_report_page.sh \
 	tests/unit/etc/test_unit.sh \

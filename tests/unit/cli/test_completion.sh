@@ -56,7 +56,7 @@ proposes berthctl profile forget --o : --older
 proposes berthctl profile "" : "list show export import forget demand"
 proposes berthctl status --j : --json
 proposes berthctl nonsense --j : ""
-proposes berthctl help st : status
+proposes berthctl help st : "status study"
 proposes berthctl completion z : zsh
 proposes berthctl status --socket /no/such : ""
 
