@@ -21,6 +21,7 @@ libprobe_la_SOURCES += \
 	probe/threads/census.c probe/threads/census.h \
 	probe/threads/dry_run.c \
 	probe/threads/keep.c \
+	probe/threads/microstates.c \
 	probe/threads/probe.c probe/threads/probe.h \
 	probe/threads/sweep.c \
 	probe/threads/threads.h \

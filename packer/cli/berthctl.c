@@ -30,6 +30,7 @@ static const struct ctl_verb verbs[] = {
     {"model", ctl_model, "run one model as a filter: JSON in, JSON out"},
     {"profile", ctl_profile, "run a program once and store what it does to the cache"},
     {"threads", ctl_threads, "how many threads a program should have, by a few short runs"},
+    {"microstates", ctl_microstates, "what each thread of a process does, and what it waits for"},
     {"study", ctl_study, "why a program is slower beside another: cache, bus, memory, prefetchers"},
     {"pairs", ctl_pairs, "how programs fared beside others: measured and predicted"},
     {"calibrate", ctl_calibrate, "measure this machine's memory and write its profile"},

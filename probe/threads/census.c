@@ -108,7 +108,7 @@ static double read_field(const struct rootfs *root, const struct census_thread *
                          const char *file, const char *word)
 {
     char *text = read_thread(root, thread, file);
-    double value = !text ? NAN : word ? field(text, word) : strtod(text, NULL);
+    double value = text ? field(text, word) : NAN;
 
     free(text);
     return value;
@@ -116,7 +116,14 @@ static double read_field(const struct rootfs *root, const struct census_thread *
 
 static void look_at(const struct rootfs *root, struct census_thread *thread)
 {
-    thread->cpu_ns = read_field(root, thread, "schedstat", NULL);
+    char *schedstat = read_thread(root, thread, "schedstat"), *end;
+
+    thread->cpu_ns = thread->delay_ns = NAN;
+    if (schedstat) {
+        thread->cpu_ns = strtod(schedstat, &end);
+        thread->delay_ns = strtod(end, NULL);
+    }
+    free(schedstat);
     thread->voluntary = read_field(root, thread, "status", "voluntary_ctxt_switches");
     thread->migrations = read_field(root, thread, "sched", "se.nr_migrations");
 }
@@ -152,21 +159,34 @@ static int add_process(struct census *census, const struct rootfs *root, pid_t p
     return rc;
 }
 
+int census_take_of(struct census *census, const struct rootfs *root, size_t n, const pid_t *pid,
+                   struct berth_error *err)
+{
+    census->n = 0;
+    for (size_t i = 0; i < n; i++)
+        if (add_process(census, root, pid[i]) < 0)
+            return berth_error_set(err, "/proc: %s", strerror(errno));
+    if (census->n > 0)
+        qsort(census->thread, census->n, sizeof(*census->thread), compare);
+    return 0;
+}
+
 int census_take(struct census *census, const struct rootfs *root, struct berth_error *err)
 {
     size_t n;
     pid_t *pid = census_processes(root, &n);
-    int rc = pid ? 0 : -1;
+    int rc = pid ? census_take_of(census, root, n, pid, err)
+                 : berth_error_set(err, "/proc: %s", strerror(errno));
 
-    census->n = 0;
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = add_process(census, root, pid[i]);
     free(pid);
-    if (rc < 0)
-        return berth_error_set(err, "/proc: %s", strerror(errno));
-    if (census->n > 0)
-        qsort(census->thread, census->n, sizeof(*census->thread), compare);
-    return 0;
+    return rc;
+}
+
+const struct census_thread *census_find(const struct census *census,
+                                        const struct census_thread *thread)
+{
+    return census->n > 0 ? bsearch(thread, census->thread, census->n, sizeof(*thread), compare)
+                         : NULL;
 }
 
 void census_free(struct census *census)
@@ -177,9 +197,7 @@ void census_free(struct census *census)
 
 /* ---- who waits ---- */
 
-/* Returns 1 when the thread waits in futex(2), 0 when not, -1: that is not known. *gone: it has
- * ended. */
-static int is_waiting(const struct rootfs *root, const struct census_thread *thread, bool *gone)
+int census_thread_waits(const struct rootfs *root, const struct census_thread *thread, bool *gone)
 {
     char *text = read_thread(root, thread, "syscall");
     long number = text && *text >= '0' && *text <= '9' ? strtol(text, NULL, 10) : -1;
@@ -204,7 +222,7 @@ bool census_waiting(const struct census *census, const struct rootfs *root, size
     *alive = *waiting = 0;
     for (size_t i = 0; i < census->n; i++) {
         bool gone;
-        int waits = is_waiting(root, &census->thread[i], &gone);
+        int waits = census_thread_waits(root, &census->thread[i], &gone);
 
         if (gone)
             continue;
@@ -223,10 +241,8 @@ struct census_done census_since(const struct census *before, const struct census
     struct census_done done = {0};
 
     for (size_t i = 0; i < after->n; i++) {
-        const struct census_thread *now = &after->thread[i], *was = NULL;
+        const struct census_thread *now = &after->thread[i], *was = census_find(before, now);
 
-        if (before->n > 0)
-            was = bsearch(now, before->thread, before->n, sizeof(*now), compare);
         done.cpu_ns += now->cpu_ns - (was ? was->cpu_ns : 0);
         done.voluntary += now->voluntary - (was ? was->voluntary : 0);
         done.migrations += now->migrations - (was ? was->migrations : 0);

@@ -19,6 +19,7 @@
 struct census_thread {
     pid_t pid, tid;
     double cpu_ns, voluntary, migrations; /* so far; NAN: not known */
+    double delay_ns;                      /* so long it could have run and had no CPU; NAN */
 };
 
 struct census {
@@ -38,6 +39,19 @@ void census_free(struct census *census);
  * false where that cannot be known. */
 bool census_waiting(const struct census *census, const struct rootfs *root, size_t *alive,
                     size_t *waiting);
+
+/* Does the same of these processes' threads, whoever has started them. Those that have gone are
+ * left out. */
+int census_take_of(struct census *census, const struct rootfs *root, size_t n, const pid_t *pid,
+                   struct berth_error *err);
+
+/* Returns the thread of the census that is `thread`; NULL: it is not there. */
+const struct census_thread *census_find(const struct census *census,
+                                        const struct census_thread *thread);
+
+/* Returns 1 when the thread waits in futex(2) now, 0 when not, -1: that is not known. *gone: it has
+ * ended. */
+int census_thread_waits(const struct rootfs *root, const struct census_thread *thread, bool *gone);
 
 /* What they did from one census to the next, together; threads that ended between are left out. */
 struct census_done {

@@ -56,6 +56,7 @@ int threads_keep(const struct threads_args *args, unsigned parameter, struct ber
 
 /* Runs the verb `threads`; argv[0] is the verb. Returns berthctl's exit status: 0 done, 1 not, 2
  * usage. */
+int ctl_microstates(int argc, char **argv);
 int ctl_threads(int argc, char **argv);
 
 #endif

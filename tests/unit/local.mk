@@ -392,6 +392,7 @@ unit_scripts = \
 	tests/unit/probe/profile/test_pairs.sh \
 	tests/unit/probe/profile/test_profile.sh \
 	tests/unit/probe/profile/test_store.sh \
+	tests/unit/probe/threads/test_microstates.sh \
 	tests/unit/probe/threads/test_threads.sh \
 	tests/unit/cli/test_berthctl.sh \
 	tests/unit/cli/test_blackboard.sh \

@@ -67,9 +67,9 @@ out_has explain
 expect 0 version "$berthctl" --version
 out_has '^berthctl [0-9]'
 expect 2 'no verb' "$berthctl"
-err_is "berthctl: a verb: missing; one of: status top blackboard explain job record release report plan model profile threads study pairs calibrate doctor completion (try 'berthctl --help')"
+err_is "berthctl: a verb: missing; one of: status top blackboard explain job record release report plan model profile threads microstates study pairs calibrate doctor completion (try 'berthctl --help')"
 expect 2 'unknown verb' "$berthctl" statsu
-err_is "berthctl: statsu: no such verb (status?); one of: status top blackboard explain job record release report plan model profile threads study pairs calibrate doctor completion (try 'berthctl --help')"
+err_is "berthctl: statsu: no such verb (status?); one of: status top blackboard explain job record release report plan model profile threads microstates study pairs calibrate doctor completion (try 'berthctl --help')"
 expect 2 'help of an unknown verb' "$berthctl" help statsu
 err_has 'statsu: no such verb (status?)'
 expect 0 'help of a verb' "$berthctl" help status
