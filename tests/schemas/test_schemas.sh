@@ -84,6 +84,23 @@ register 8 $second '{"mode":"auto","size":true,"threads":"spread"}'
 asked status status --socket "$dir/s"
 asked explain explain 7 --socket "$dir/s"
 asked explain explain 8.0 --socket "$dir/s"
+
+# The messages of a site's own policy, and what berthd answers to them: one of each kind.
+PYTHONPATH=$src/contrib/policies PYTHONDONTWRITEBYTECODE=1 "$python" - "$dir/s" >"$dir/lines" <<'END' || bad "a policy is not answered"
+import json, sys
+from berth_policy import Berth
+berth = Berth("mine", sys.argv[1])
+for request in (dict(op="cores"), dict(op="propose", policy="mine", job=8, step=0, cpus="0"),
+                dict(op="propose", policy="mine", job=8, step=0, khz=1000000, for_s=5)):
+    for line in [dict(version=1, **request)] + berth.ask(**request):
+        print(json.dumps(line))
+END
+while IFS= read -r line; do
+    printf '%s' "$line" | valid policy "$line" >&2 || bad "not as policy.schema.json says: $line"
+done <"$dir/lines"
+grep -q '"core": {"cpus": "0"' "$dir/lines" && grep -q 'step 8.0: nothing is changed on this node (enforcement=dryrun)' "$dir/lines" ||
+    bad "cores, and a refusal: $(cat "$dir/lines")"
+
 for job in 7 8; do tell '{"version":1,"op":"end","job":'$job',"step":0,"exit_status":0,"user_s":1,"system_s":0.5}'; done
 asked explain explain 7 --socket "$dir/s"
 wait_for "records" ended
