@@ -14,6 +14,8 @@
 
 #define IDLE 0.05 /* cores: less is nothing */
 #define BUSY 0.5  /* of a core: less is neither nothing nor a core at work */
+#define ALL_BUSY                                                                                   \
+    0.9 /* of its cores: what a sibling costs is told by who has been there all the time */
 
 /* A step on a cache. */
 struct stand {
@@ -256,25 +258,61 @@ static int gather(const struct stand *own, const struct stand *other, void *arg)
     return pair_add(gathered->pair, (uint16_t)other->step->program, (uint16_t)cores);
 }
 
-/* Does another step stand on a hardware thread of one of its cores? What that costs is no matter of
- * the cache, and would be taken for it. */
-static bool shares_core(const struct beside *beside, const struct step *step)
+/* Who is on the other hardware threads of a step's cores. */
+struct on_cores {
+    size_t cpus;        /* theirs */
+    struct cpus shared; /* the step's own, with which they share a core */
+    size_t program;     /* of all of them; PROGRAM_NONE: several, or not known */
+    bool at_work;       /* all the time, all of them */
+};
+
+/* Is a step at work with all its cores, all the time? */
+static bool is_busy(const struct windows *windows, const struct step *step, size_t cpus)
+{
+    return windows_have(windows, step) && step->counts->window.whole &&
+           step->counts->window.cpu >= ALL_BUSY * (double)cpus;
+}
+
+static void add_on_cores(const struct beside *beside, const struct step *other,
+                         const struct cpus *own, struct on_cores *on)
 {
     const struct topo *topo = beside->packer->world.topo;
-    struct cpus own, its, shared;
-    const struct step *other;
+    struct cpus its, shared;
 
-    if (!topo->split)
-        return false;
+    enforce_union(&other->body, ENFORCE_PLACE, &its);
+    topo_shared(topo, own, &its, &shared);
+    if (cpus_empty(&shared))
+        return;
+    cpus_or(&on->shared, &shared);
+    on->program = on->cpus == 0 || on->program == other->program ? other->program : PROGRAM_NONE;
+    on->at_work = on->at_work && is_busy(beside->windows, other, cpus_count(&its));
+    topo_shared(topo, &its, own, &shared);
+    on->cpus += cpus_count(&shared);
+}
+
+/* Finds whose program is on the other hardware threads of a step's cores. What that costs is no
+ * matter of the cache, and would be taken for it. Returns -1 where it is not one program at work on
+ * one more thread of each core. */
+static int find_sibling(const struct beside *beside, const struct step *step, uint16_t *sibling)
+{
+    struct on_cores on = {.program = PROGRAM_NONE, .at_work = true};
+    const struct step *other;
+    struct cpus own;
+
+    *sibling = 0;
+    if (!beside->packer->world.topo->split)
+        return 0;
     enforce_union(&step->body, ENFORCE_PLACE, &own);
     TAILQ_FOREACH(other, &beside->packer->steps->live, link)
-    {
-        enforce_union(&other->body, ENFORCE_PLACE, &its);
-        topo_shared(topo, &own, &its, &shared);
-        if (other != step && !step_is_shell(other) && !cpus_empty(&shared))
-            return true;
-    }
-    return false;
+    if (other != step && !step_is_shell(other))
+        add_on_cores(beside, other, &own, &on);
+    if (on.cpus == 0)
+        return 0;
+    if (on.program == PROGRAM_NONE || !on.at_work || on.cpus != cpus_count(&own) ||
+        !cpus_equal(&on.shared, &own) || !is_busy(beside->windows, step, cpus_count(&own)))
+        return -1;
+    *sibling = (uint16_t)(on.program + 1);
+    return 0;
 }
 
 int beside_pair(const struct beside *beside, size_t step, struct pair *pair)
@@ -283,12 +321,13 @@ int beside_pair(const struct beside *beside, size_t step, struct pair *pair)
     struct gathered gathered = {.windows = beside->windows, .pair = pair};
     const struct last_window *window;
     double strangers_s;
+    uint16_t sibling;
 
     if (beside->begin[step] == beside->begin[step + 1] || !own->step->counts ||
-        own->step->program == PROGRAM_NONE || shares_core(beside, own->step))
+        own->step->program == PROGRAM_NONE || find_sibling(beside, own->step, &sibling) < 0)
         return -1;
     window = &own->step->counts->window;
-    *pair = (struct pair){.self.program = (uint16_t)own->step->program};
+    *pair = (struct pair){.self.program = (uint16_t)own->step->program, .sibling = sibling};
     if (!window->whole || each(beside, step, gather, &gathered) != 0 || gathered.caches == 0)
         return -1;
     if (gathered.caches > 1 && !same_pair(&gathered.before, pair))

@@ -52,6 +52,11 @@ static bool expected(const struct spell *spell, double sum, double *slowdown)
     return !spell->pair || spell->predictions > 0;
 }
 
+static bool has_sibling(const struct spell *spell)
+{
+    return spell->pair && spell->pair->sibling;
+}
+
 /* Takes one slowdown that was measured to who predicts, and to the store. */
 static void tell(const struct packer *packer, struct step *step, const struct change *change)
 {
@@ -68,6 +73,8 @@ static void tell(const struct packer *packer, struct step *step, const struct ch
     pair.windows = change->windows;
     pair.age_s = 0;
     pairs_put(&packer->steps->pairs, &pair);
+    if (pair.sibling) /* the store has what neighbours on a cache cost */
+        return;
     program->windows += pair.windows;
     measured_add(packer, &step->counts->spells->measured, &pair, step->counts->window.seconds);
 }
@@ -99,12 +106,13 @@ static void take_common(const struct packer *packer, const struct step *step, st
 }
 
 /* A change says whether neighbours matter, against what the model alone says of it: what was seen
- * has corrected the other predictions already. */
+ * has corrected the other predictions already. Not by who shares a core: that always matters. */
 static void learn_null(const struct packer *packer, const struct change *change)
 {
     double now, before;
 
-    if (expected(change->of, change->of->modelled, &now) &&
+    if (!has_sibling(change->of) && !has_sibling(change->against) &&
+        expected(change->of, change->of->modelled, &now) &&
         expected(change->against, change->against->modelled, &before))
         null_test_add(&packer->steps->null_test, log((1 + now) / (1 + before)), change->log,
                       change->error);

@@ -24,10 +24,11 @@ struct forecast *forecast_open(void)
 
     if (forecast) {
         forecast->evidence = evidence_new(NULL);
+        forecast->siblings = evidence_new(NULL);
         forecast->pairs = pair_table_new();
         forecast->effect = 1;
     }
-    if (forecast && forecast->evidence)
+    if (forecast && forecast->evidence && forecast->siblings)
         return forecast;
     forecast_close(forecast);
     return NULL;
@@ -42,6 +43,7 @@ void forecast_close(struct forecast *forecast)
     free(forecast->slot);
     contend_free(forecast->contend);
     evidence_free(forecast->evidence);
+    evidence_free(forecast->siblings);
     free(forecast->pairs);
     free(forecast);
 }
@@ -273,6 +275,18 @@ static void predict(void *context, size_t program, size_t n, const size_t *besid
     *predicted = slowdown[0];
 }
 
+/* Predicts a program with another on its core's other hardware thread: evidence_predict. */
+static void predict_sibling(void *context, size_t program, size_t n, const size_t *beside,
+                            double *predicted, double *part)
+{
+    const struct forecast *forecast = context;
+
+    for (size_t i = 0; i < n; i++)
+        part[i] = 1;
+    *predicted = contend_sibling(forecast->contend, forecast_slot_of(forecast, program),
+                                 forecast_slot_of(forecast, beside[0]));
+}
+
 /* What is known of a program has changed: so have the predictions that it was measured by. */
 static void review(struct forecast *forecast, const struct step *step, size_t program)
 {
@@ -280,6 +294,7 @@ static void review(struct forecast *forecast, const struct step *step, size_t pr
         return;
     evidence_program(forecast->evidence, program, doubt_of(step->knowledge.model));
     evidence_review(forecast->evidence, program, predict, forecast);
+    evidence_review(forecast->siblings, program, predict_sibling, forecast);
     forecast->unsettled = true;
 }
 
@@ -288,6 +303,28 @@ static void learn_null(const struct packer *packer, const struct evidence_seen *
 {
     null_test_add(&packer->steps->null_test, log1p(seen->predicted), log1p(seen->slowdown),
                   seen->error / (1 + seen->slowdown) / sqrt(seen->weight));
+}
+
+/* Takes one measurement of a program with a sibling in: of what is left of it when what those on
+ * the cache are expected to cost is taken out, which is sure as far as that is. */
+static void observe_sibling(struct forecast *forecast, const struct evidence_seen *all,
+                            const struct pair *pair)
+{
+    const size_t culprit = pair->sibling - 1u;
+    struct evidence_seen seen = *all;
+    double rest, error;
+
+    rest = evidence_correct(forecast->evidence, all->program, all->n, all->beside, all->part,
+                            all->predicted, &error);
+    seen.slowdown = (1 + pair->slowdown) / (1 + rest) - 1;
+    seen.error = hypot(pair->error, (1 + seen.slowdown) * error) / (1 + rest);
+    seen.beside = &culprit;
+    seen.part = NULL;
+    seen.n = 1;
+    seen.predicted = contend_sibling(forecast->contend, forecast_slot_of(forecast, seen.program),
+                                     forecast_slot_of(forecast, culprit));
+    if (evidence_observe(forecast->siblings, &seen) == 0)
+        forecast->unsettled = forecast->shared = true;
 }
 
 /* Takes one measurement in. A program on several cores is beside itself, too: what it suffers from
@@ -309,10 +346,14 @@ static void observe(const struct packer *packer, const struct pair *pair)
             beside[n++] = pair->beside[i].program;
     seen.n = n;
     predict(forecast, seen.program, n, beside, &seen.predicted, part);
+    if (pair->sibling) {
+        observe_sibling(forecast, &seen, pair);
+        return;
+    }
     if (pair->age_s > 0)
         learn_null(packer, &seen);
     if (evidence_observe(forecast->evidence, &seen) == 0)
-        forecast->unsettled = true;
+        forecast->unsettled = forecast->observed = true;
 }
 
 /* Forgets what was measured of programs whose numbers others have now. */
@@ -323,6 +364,7 @@ static void check_numbers(struct forecast *forecast, const struct packer *packer
 
         if (forecast->born[i] && forecast->born[i] != born) {
             evidence_forget(forecast->evidence, i, 0);
+            evidence_forget(forecast->siblings, i, 0);
             forecast->of_program[i] = FORECAST_IDLE;
         }
         forecast->born[i] = born;
@@ -340,9 +382,10 @@ bool forecast_learn(const struct packer *packer)
     check_numbers(forecast, packer);
     for (; pairs_take(&packer->steps->pairs, &pair); any = true)
         observe(packer, &pair);
-    forecast->observed = forecast->observed || any;
     if (forecast->unsettled) {
-        forecast->unsettled = evidence_solve(forecast->evidence) > 0;
+        int more = evidence_solve(forecast->evidence);
+
+        forecast->unsettled = evidence_solve(forecast->siblings) > 0 || more > 0;
         pair_table_correct_anew(forecast->pairs);
     }
     return any;

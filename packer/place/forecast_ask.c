@@ -15,7 +15,13 @@ static void expect(const struct forecast *forecast, size_t n, double *slowdown)
 
 double forecast_sibling_mean(const struct forecast *forecast, size_t slot)
 {
-    return contend_sibling_mean(forecast->contend, slot);
+    const size_t stranger = FORECAST_NO_NUMBER;
+    double mean = contend_sibling_mean(forecast->contend, slot);
+
+    if (!forecast->shared || forecast->slot[slot]->program == FORECAST_NO_NUMBER)
+        return mean;
+    return evidence_correct(forecast->siblings, forecast->slot[slot]->program, 1, &stranger, NULL,
+                            mean, NULL);
 }
 
 const struct app *forecast_app(const struct forecast *forecast, size_t slot)
@@ -112,9 +118,28 @@ double forecast_use(const struct forecast *forecast, size_t slot)
     return contend_use(forecast->contend, slot);
 }
 
+/* Returns what slot a loses to b on its core, by the model and as it was measured. */
+static double sibling_of(const struct forecast *forecast, size_t a, size_t b)
+{
+    double slowdown = contend_sibling(forecast->contend, a, b);
+
+    if (!forecast->shared || forecast->slot[a]->program == FORECAST_NO_NUMBER)
+        return slowdown;
+    return evidence_correct(forecast->siblings, forecast->slot[a]->program, 1,
+                            &forecast->slot[b]->program, NULL, slowdown, NULL);
+}
+
 double forecast_sibling(const struct forecast *forecast, size_t a, size_t b)
 {
-    return a == FORECAST_IDLE || b == FORECAST_IDLE ? 0 : contend_sibling(forecast->contend, a, b);
+    struct pair_table *pairs = forecast->pairs;
+
+    if (a == FORECAST_IDLE || b == FORECAST_IDLE)
+        return 0;
+    if (!pairs || a >= PAIR_TABLE_MAX || b >= PAIR_TABLE_MAX)
+        return sibling_of(forecast, a, b);
+    if (isnan(pairs->sibling[a][b]))
+        pairs->sibling[a][b] = (float)sibling_of(forecast, a, b);
+    return pairs->sibling[a][b];
 }
 
 void forecast_siblings(const struct forecast *forecast, size_t n, struct forecast_core *core)

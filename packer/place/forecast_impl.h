@@ -21,8 +21,9 @@ struct slot {
 };
 
 struct forecast {
-    struct contend *contend; /* of slots */
-    struct evidence *evidence;
+    struct contend *contend;   /* of slots */
+    struct evidence *evidence; /* of programs on one cache, */
+    struct evidence *siblings; /* and of who shares a core, in pairs: what that costs besides */
     struct app_machine machine;
     struct pair_table *pairs; /* of slots; NULL: for want of memory */
     double effect;            /* by which all that is predicted is multiplied */
@@ -32,7 +33,8 @@ struct forecast {
     uint64_t born[PROGRAMS_MAX];     /* of the program that has the number (programs.h); 0: none */
     bool known;                      /* anything is, of a step at work */
     bool ready;                      /* slowdowns can be told, as of the last update */
-    bool observed;                   /* there is any evidence */
+    bool observed;                   /* there is any evidence of caches, */
+    bool shared;                     /* and of siblings */
     bool unsettled;                  /* the evidence has more to do */
 };
 

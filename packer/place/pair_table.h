@@ -11,6 +11,8 @@
 struct pair_table {
     float predicted[PAIR_TABLE_MAX][PAIR_TABLE_MAX]; /* slowdown of the first, by the model alone */
     float lost[PAIR_TABLE_MAX][PAIR_TABLE_MAX];      /* by both, corrected; [a][b] is [b][a] */
+    float sibling[PAIR_TABLE_MAX][PAIR_TABLE_MAX];   /* slowdown of the first with the other on its
+                                                        core, corrected */
 };
 
 /* Returns one in which nothing is known; NULL when out of memory. free() ends it. */

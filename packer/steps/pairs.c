@@ -90,7 +90,8 @@ void pair_take(struct pair *to, const struct pair *copy)
 
 bool pair_same(const struct pair *a, const struct pair *b)
 {
-    return a->self.program == b->self.program && a->self.cores == b->self.cores && a->n == b->n &&
+    return a->self.program == b->self.program && a->self.cores == b->self.cores &&
+           a->sibling == b->sibling && a->n == b->n &&
            memcmp(a->beside, b->beside, a->n * sizeof(a->beside[0])) == 0;
 }
 

@@ -24,11 +24,13 @@ struct pair_part {
 /* A program beside others on one cache, and how it fared. */
 struct pair {
     struct pair_part self;
-    double slowdown; /* against the same program on as many cores with the cache to itself: the
-                        fraction of its time that it took longer; > -1, below 0 for noise */
-    double error;    /* its standard deviation, > 0 */
-    double windows;  /* of counting that it is from */
-    double age_s;    /* since it was measured; 0: just now */
+    double slowdown;  /* against the same program on as many cores with the cache to itself: the
+                         fraction of its time that it took longer; > -1, below 0 for noise */
+    double error;     /* its standard deviation, > 0 */
+    double windows;   /* of counting that it is from */
+    double age_s;     /* since it was measured; 0: just now */
+    uint16_t sibling; /* 1 + the program on the other hardware threads of its cores; 0: nobody's.
+                         It is one of those beside, too. */
     size_t n;
     struct pair_part beside[PAIR_BESIDE_MAX]; /* [n] by number, each program once */
 };
@@ -55,7 +57,7 @@ struct pair *pair_copy(const struct pair *pair);
 /* Takes such a copy over into a whole one. */
 void pair_take(struct pair *to, const struct pair *copy);
 
-/* Is it the same program, beside the same ones? */
+/* Is it the same program, beside the same ones, with the same on its cores? */
 bool pair_same(const struct pair *a, const struct pair *b);
 
 void pairs_free(struct pairs *pairs);

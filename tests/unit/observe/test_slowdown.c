@@ -53,19 +53,29 @@ static void use_tree(struct fixture *f)
     fixture_busy(f, busy);
 }
 
-static int open_replay(void **state)
+/* Opens a node with the recording; of hardware threads where its cores have several. Closes the
+ * one before it (NULL: none). */
+static struct fixture *open_recording(struct fixture *before, const char *topology)
 {
-    struct fixture *f = fixture_open(TWO_BY_TWO);
+    struct fixture *f;
 
+    if (before)
+        fixture_close(before);
+    f = fixture_open(topology);
     snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.csv", f->dir);
     write_recording(f->conf.counters_replay);
     f->conf.learn = CONF_ON;
     f->conf.replace = CONF_OFF;
-    fixture_restart(f);
+    strcmp(topology, TWO_BY_TWO_SMT) == 0 ? fixture_split(f) : fixture_restart(f);
     fixture_paper(f);
     memset(busy, 0, sizeof(busy));
     use_tree(f);
-    *state = f;
+    return f;
+}
+
+static int open_replay(void **state)
+{
+    *state = open_recording(NULL, TWO_BY_TWO);
     return 0;
 }
 
@@ -371,11 +381,72 @@ static void test_changed_by_itself(void **state)
     NEAR(rate_mean(&slow->counts->solo[SOLO_SPEED]) / 1.6e9, 1);
 }
 
+/* On one hardware thread, with another program on the other one of its core: that is told apart. */
+static void test_sibling(void **state)
+{
+    struct fixture *f;
+    struct step *slow, *steady;
+    struct pair pair = {0};
+
+    *state = f = open_recording(*state, TWO_BY_TWO_SMT);
+    slow = run(f, 1, "0", "slow");
+    for (double age = 1; age <= 9; age++)
+        second(f, age, "0");
+    steady = run(f, 2, "1", "steady");
+    for (double age = 10; age <= 13; age++)
+        second(f, age, "0-1");
+    assert_int_equal(taken(f, &pair), 1);
+    assert_int_equal(pair.self.program, slow->program);
+    assert_int_equal(pair.sibling, steady->program + 1);
+    assert_int_equal(pair.n, 1);
+    NEAR(pair.slowdown, 0.25);
+    assert_int_equal(f->packer.steps->programs.program[slow->program].windows, 0); /* of caches */
+}
+
+/* Who is on another core of the cache is no sibling. */
+static void test_no_sibling(void **state)
+{
+    struct fixture *f;
+    struct pair pair = {0};
+
+    *state = f = open_recording(*state, TWO_BY_TWO_SMT);
+    run(f, 1, "0", "slow");
+    for (double age = 1; age <= 9; age++)
+        second(f, age, "0");
+    run(f, 2, "2", "steady");
+    for (double age = 10; age <= 13; age++)
+        second(f, age, "0,2");
+    assert_int_equal(taken(f, &pair), 1);
+    assert_int_equal(pair.sibling, 0);
+    assert_int_equal(pair.n, 1);
+    NEAR(pair.slowdown, 0.25);
+}
+
+/* What two on one core cost each other is not told where one rests, or is there twice as often. */
+static void test_sibling_untold(void **state)
+{
+    struct fixture *f;
+    struct pair pair = {0};
+
+    *state = f = open_recording(*state, TWO_BY_TWO_SMT);
+    run(f, 1, "0", "slow");
+    for (double age = 1; age <= 9; age++)
+        second(f, age, "0");
+    run(f, 2, "1", "idle");
+    run(f, 3, "2", "steady");
+    for (double age = 10; age <= 16; age++)
+        second(f, age, "0,2");
+    assert_int_equal(taken(f, &pair), 0);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, open_replay, fixture_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(test_sibling),
+        CASE(test_no_sibling),
+        CASE(test_sibling_untold),
         CASE(test_against_its_own_windows),
         CASE(test_learned),
         CASE(test_not_against_the_store),
