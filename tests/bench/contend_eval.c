@@ -17,9 +17,10 @@
  * programs, in points of slowdown per program; then median errors and gaps where half and all of
  * the pairs were observed, with 5 % of noise (of the time, of the slowdown, or 5 points): mean of
  * some draws, and there the bias is that of the pairs that were not observed. "clock" fits to what
- * was observed one figure, by how much the clock falls beside another program. A pair is observed
- * in both directions, or each by itself. --without leaves a program out: a set of few says little
- * where the figures of one are of another machine.
+ * was observed two figures, by how much the clock falls from one busy core to half of the cores
+ * that the largest pair has, and from there to all: a program on one core loses other than one on
+ * many. A pair is observed in both directions, or each by itself. --without leaves a program out: a
+ * set of few says little where the figures of one are of another machine.
  *
  * Or FILE is a table (csv) of runs of MPI programs with the columns app, ranks, runtime_s, instr,
  * cycles, mem_read_mbs, mem_write_mbs and l3_mbs: n ranks of one memory domain are n copies. The
@@ -109,16 +110,6 @@ static void print_means(const char *part, const char *name, const double mean[ME
     printf("  %6.2f  %6.2f  %6s\n", mean[GAP_4], mean[GAP_6], "-");
 }
 
-/* Adds to the predictions what the clock makes, fitted to what was seen. */
-static void fit_clock(size_t n, const double *works, const double *predicted, const double *seen,
-                      double *matrix)
-{
-    double falls = eval_clock_fit(n, works, predicted, seen);
-
-    for (size_t at = 0; at < n * n; at++)
-        matrix[at] = predicted[at] + works[at / n] * falls;
-}
-
 /* Prints how good the clock's part, a rank-one fit and evidence, with contend's predictions, are
  * where that part of the pairs was observed: means of some draws. works: of each program. */
 static void print_observed(const struct eval_set *set, const double *predicted, const double *works,
@@ -131,7 +122,7 @@ static void print_observed(const struct eval_set *set, const double *predicted, 
 
     for (unsigned draw = 0; seen && draw < how->draws; draw++) {
         eval_observe(set, how, part, draw, seen);
-        fit_clock(n, works, predicted, seen, matrix);
+        eval_clock_fit(set, works, predicted, seen, matrix);
         add_draw(set, matrix, seen, share, clock);
         if (eval_rank_one(n, seen, matrix) == 0)
             add_draw(set, matrix, seen, share, rank_one);

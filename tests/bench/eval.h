@@ -52,9 +52,11 @@ const char *eval_clock_words(void);
 int eval_clock_works(const struct eval_set *set, const struct contend_constants *constants,
                      double *works);
 
-/* Returns the fall of the clock, beside another program, that explains best what of `seen`
+/* Adds to the predictions what the clock makes (matrix[n][n]): two figures, by how much it falls
+ * from one busy core to half of them, and from there to all, that explain best what of `seen`
  * ([n][n]) is not NAN and more than predicted. */
-double eval_clock_fit(size_t n, const double *works, const double *predicted, const double *seen);
+void eval_clock_fit(const struct eval_set *set, const double *works, const double *predicted,
+                    const double *seen, double *matrix);
 
 /* ---- observing (eval_observed.c) ---- */
 

@@ -65,14 +65,67 @@ int eval_clock_works(const struct eval_set *set, const struct contend_constants 
     return 0;
 }
 
-double eval_clock_fit(size_t n, const double *works, const double *predicted, const double *seen)
+/* Fills in which part of each of a curve's two lines, from one busy core to half of them and from
+ * there to all, lies between two numbers of busy cores. */
+static void lines_between(double alone, double busy, double cores, double part[2])
 {
-    double more = 0, square = 0;
+    double half = cores / 2;
 
-    for (size_t at = 0; at < n * n; at++)
-        if (!isnan(seen[at])) {
-            more += works[at / n] * (seen[at] - predicted[at]);
-            square += works[at / n] * works[at / n];
+    part[0] = half > 1 ? (fmin(busy, half) - fmin(alone, half)) / (half - 1) : 0;
+    part[1] = (fmax(busy, half) - fmax(alone, half)) / (cores - half);
+}
+
+/* What the two lines make of a pair, for each fall of 1. */
+static void lines_of(const struct eval_set *set, const double *works, size_t at, double part[2])
+{
+    const struct ctl_apps *apps = &set->apps;
+    double alone = (double)apps->app[at / apps->n].cores;
+
+    lines_between(alone, alone + (double)apps->app[at % apps->n].cores, (double)cores_of(set),
+                  part);
+    part[0] *= works[at / apps->n];
+    part[1] *= works[at / apps->n];
+}
+
+/* The sums of least squares with two figures. */
+struct normal {
+    double square[2], both, more[2];
+};
+
+/* Solves it; what the sums do not tell apart, or has no sense (a core that is faster for others),
+ * is one figure. */
+static void solve(const struct normal *sum, double falls[2])
+{
+    double det = sum->square[0] * sum->square[1] - sum->both * sum->both;
+
+    falls[0] = det > 0 ? (sum->more[0] * sum->square[1] - sum->more[1] * sum->both) / det : -1;
+    falls[1] = det > 0 ? (sum->more[1] * sum->square[0] - sum->more[0] * sum->both) / det : 0;
+    for (size_t i = 0; i < 2; i++)
+        if (falls[i] < 0) {
+            falls[i] = 0;
+            falls[1 - i] = sum->square[1 - i] > 0 ? sum->more[1 - i] / sum->square[1 - i] : 0;
+            return;
         }
-    return square > 0 ? more / square : 0;
+}
+
+void eval_clock_fit(const struct eval_set *set, const double *works, const double *predicted,
+                    const double *seen, double *matrix)
+{
+    size_t n = set->apps.n;
+    struct normal sum = {0};
+    double falls[2], part[2];
+
+    for (size_t at = 0; at < n * n; at++) {
+        lines_of(set, works, at, part);
+        for (size_t i = 0; !isnan(seen[at]) && i < 2; i++) {
+            sum.square[i] += part[i] * part[i];
+            sum.more[i] += part[i] * (seen[at] - predicted[at]);
+            sum.both += i ? part[0] * part[1] : 0;
+        }
+    }
+    solve(&sum, falls);
+    for (size_t at = 0; at < n * n; at++) {
+        lines_of(set, works, at, part);
+        matrix[at] = predicted[at] + part[0] * falls[0] + part[1] * falls[1];
+    }
 }
