@@ -28,6 +28,47 @@ static void speed_of(const struct step *step, double *speed, double *error)
         *speed = *error = NAN;
 }
 
+static double clock_of(const struct step *step)
+{
+    double ghz, error;
+
+    return step_counts_rate(step, RATE_CLOCK, &ghz, &error) ? ghz : NAN;
+}
+
+/* Takes out of a speed what the clock of its packages has made of it since, whoever changed that:
+ * no other cache mends it. */
+static void at_clock_of(const struct step *step, const struct regret_step *watched,
+                        struct dio_speed *speed)
+{
+    double factor = step_counts_at_clock(step, watched->clock_ghz);
+
+    speed->after *= factor;
+    speed->after_error *= factor;
+}
+
+/* Collects the packages on which the step stands under the scene's permutation. */
+static void packages_of(const struct scene *scene, const struct step *step, struct cpus *packages)
+{
+    const struct topo *topo = scene->packer->world.topo;
+    struct cpus cpus = step->body.step_home, cores;
+
+    if (stand_movable(scene, step))
+        weigh_image(scene->packer, scene->pool, step, &cpus);
+    topo_cores_of(topo, &cpus, &cores);
+    cpus_zero(packages);
+    cpus_foreach(core, &cores) cpus_add(packages, topo->core[core].package);
+}
+
+static bool keeps_packages(const struct scene *now, const struct scene *next,
+                           const struct step *step)
+{
+    struct cpus before, after;
+
+    packages_of(now, step, &before);
+    packages_of(next, step, &after);
+    return cpus_equal(&before, &after);
+}
+
 /* Misses, and accesses that hit, per million instructions. */
 static void misses_of(const struct step *step, double *misses, double *misses_error, double *hits)
 {
@@ -83,6 +124,7 @@ static void watch_steps(const struct scene *now, const struct scene *next, struc
         watched->id = step->request.id;
         watched->moved = weigh_moves(now, next, step);
         speed_of(step, &watched->before, &watched->before_error);
+        watched->clock_ghz = keeps_packages(now, next, step) ? clock_of(step) : NAN;
         misses_of(step, &watched->misses, &watched->misses_error, &watched->hits);
         watched->far = threads_apart_now(now, step);
         watched->far_after = threads_apart_now(next, step);
@@ -127,6 +169,7 @@ static int speed_after(const struct packer *packer, const struct regret_step *wa
                                 .before_error = watched->before_error,
                                 .cores = (double)step->size.given};
     speed_of(step, &speed->after, &speed->after_error);
+    at_clock_of(step, watched, speed);
     return !isnan(speed->after);
 }
 

@@ -15,7 +15,9 @@ struct regret_step {
     struct wire_step_id id;
     bool moved;
     double before, before_error; /* instructions per CPU second */
-    double misses, hits;         /* then, per million instructions; NAN not known */
+    double clock_ghz; /* then; NAN: not known, or its packages are others now: the clock of these is
+                         what the move has made */
+    double misses, hits; /* then, per million instructions; NAN not known */
     double misses_error;
     double far, far_after; /* how far apart its tasks' cores stood, and stand (threads.h) */
 };

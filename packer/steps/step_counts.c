@@ -86,6 +86,17 @@ double step_counts_slowdown(const struct step *step, const char **source)
     return alone / speed - 1;
 }
 
+double step_counts_at_clock(const struct step *step, double ghz)
+{
+    double now_ghz, stalled, error;
+
+    if (!(ghz > 0) || !step_counts_rate(step, RATE_CLOCK, &now_ghz, &error) || !(now_ghz > 0))
+        return 1;
+    if (!step_counts_rate(step, RATE_STALLED, &stalled, &error))
+        stalled = 0;
+    return pow(ghz / now_ghz, clock_works(stalled));
+}
+
 double step_counts_clock_slowdown(const struct step *step)
 {
     double now = step_counts_run(step, RATE_CLOCK), stalled = step_counts_run(step, RATE_STALLED);

@@ -110,6 +110,10 @@ double step_counts_slowdown(const struct step *step, const char **source);
  * its time goes with the clock but for what it waits. NAN where one of the clocks is not known. */
 double step_counts_clock_slowdown(const struct step *step);
 
+/* Returns by what factor the step would be faster at `ghz` than it is in this phase, at the clock
+ * that was counted in it; 1 where one of the clocks is not known. */
+double step_counts_at_clock(const struct step *step, double ghz);
+
 /* Returns what part of its CPUs' time others had (by whom that is said, or STEP_RIVALS: by
  * anybody), and for what part of its cores' time others ran on their other hardware threads; 0 to
  * 1, NAN not known. */

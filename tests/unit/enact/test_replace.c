@@ -20,14 +20,16 @@ static void write_sample(FILE *file, const char *step, int at, double work, doub
     fprintf(file,
             "{\"version\":1,\"step\":\"%s\",\"at\":%d,\"instructions\":%.0f,\"cycles\":%.0f,"
             "\"llc_accesses\":%.0f,\"llc_misses\":%.0f,\"cpu_ns\":%.0f,\"rss_node\":[4096,0]}\n",
-            step, at, work * instructions, at * 3e9, work * accesses, work * misses, at * 1e9);
+            step, at, work * instructions, strncmp(step, "clocked", 7) ? at * 3e9 : work * 3e9,
+            work * accesses, work * misses, at * 1e9);
 }
 
 /* Instructions, accesses and misses of a second: a stream misses with all its accesses; devils miss
  * 30000 times per million instructions, turtles 10; "tired" is a devil that does half as much from
  * the 12th second on, "slower" and "slow" are turtles that do 0.85 and 0.6 of it from then on,
  * "sharing" a devil that misses 2000 times more from the 11th second on, "lesser" one that does
- * 0.94 and "relieved" a turtle that does 1.2 of it. */
+ * 0.94, "clocked" one whose clock falls to a half from the 11th second on (and "clocked-turtle" a
+ * turtle), and "relieved" a turtle that does 1.2 of it. */
 static void write_recording(const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -41,6 +43,9 @@ static void write_recording(const char *path)
         write_sample(file, "slower", at, at <= 12 ? at : 12 + (at - 12) * 0.85, 4e9, 400e3, 40e3);
         write_sample(file, "lesser", at, at <= 12 ? at : 12 + (at - 12) * 0.94, 1e9, 40e6, 30e6);
         write_sample(file, "relieved", at, at <= 12 ? at : 12 + (at - 12) * 1.2, 4e9, 400e3, 40e3);
+        write_sample(file, "clocked", at, at <= 11 ? at : 11 + (at - 11) * 0.5, 1e9, 40e6, 30e6);
+        write_sample(file, "clocked-turtle", at, at <= 11 ? at : 11 + (at - 11) * 0.5, 4e9, 400e3,
+                     40e3);
         write_sample(file, "sharing", at, at, 1e9, 40e6,
                      at <= 11 ? 30e6 : (11 * 30e6 + (at - 11) * 32e6) / at);
         write_sample(file, "slow", at, at <= 12 ? at : 12 + (at - 12) * 0.6, 4e9, 400e3, 40e3);
@@ -56,9 +61,9 @@ static void use_tree(struct fixture *f)
     fixture_busy(f, NULL);
 }
 
-static int open_replay(void **state)
+static struct fixture *open_on(const char *topology)
 {
-    struct fixture *f = fixture_open(TWO_BY_TWO);
+    struct fixture *f = fixture_open(topology);
 
     snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples.jsonl", f->dir);
     write_recording(f->conf.counters_replay);
@@ -66,7 +71,12 @@ static int open_replay(void **state)
     fixture_restart(f);
     use_tree(f);
     fixture_paper(f);
-    *state = f;
+    return f;
+}
+
+static int open_replay(void **state)
+{
+    *state = open_on(TWO_BY_TWO);
     return 0;
 }
 
@@ -237,6 +247,33 @@ static void test_regret(void **state)
         fixture_age(f, age);
     assert_stand(f->packer.state->pool, "0 1 2 3 - - - -");
     assert_true(f->packer.state->tally->moves <= 4);
+}
+
+/* Half as fast after the move, because the clock of the package fell: no move mends that, it
+ * stays. Where the move has changed the package, its clock is the move's doing. */
+static void test_clock_is_not_regretted(void **state)
+{
+    static const char *const topology[] = {TWO_BY_TWO, "package:4 l3:1 core:2 pu:1"};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture *f;
+
+        fixture_close(*state);
+        *state = f = open_on(topology[i]);
+        fixture_run(f, 1, "0", "clocked");
+        fixture_run(f, 2, "1", "clocked");
+        fixture_run(f, 3, "2", "clocked-turtle");
+        fixture_run(f, 4, "3", "clocked-turtle");
+        for (double age = 9; age <= 12; age++)
+            fixture_age(f, age);
+        assert_spread(f);
+        for (double age = 13; age < 30; age++)
+            fixture_age(f, age);
+        if (i == 0)
+            assert_spread(f);
+        else
+            assert_stand(f->packer.state->pool, "0 1 2 3 - - - -");
+    }
 }
 
 /* FIDELITY DIO-4: the devils lose 6 % after the move, their neighbours, of whom one was not moved,
@@ -552,6 +589,7 @@ int main(void)
         CASE(test_does_not_pay),
         CASE(test_isolated),
         CASE(test_regret),
+        CASE(test_clock_is_not_regretted),
         CASE(test_no_regret),
         CASE(test_observed_are_told),
         CASE(test_others_come_and_go),
