@@ -60,10 +60,10 @@ unsteered() {
     [ ! -e "$STEER_STATE" ] || fail "a file of state is left"
 }
 
-# Where a job comes to that may go anywhere.
+# job_comes_to [OPTION..]: where a job comes to.
 job_comes_to() {
     # shellcheck disable=SC2016
-    timeout 30 srun -n1 sh -c 'echo "$SLURMD_NODENAME"'
+    timeout 30 srun -n1 "$@" sh -c 'echo "$SLURMD_NODENAME"'
 }
 
 t30_a_job_goes_to_the_node_whose_memory_is_less_busy() {
@@ -206,6 +206,18 @@ t30_an_admins_weights_stay() {
     has "$(a_round 2>&1 || true)" "the weights 1 and 5 of nodes are too near"
     same "nothing is changed" "$(weights)" "1 5"
     timeout 10 scontrol update NodeName="$OTHER_NODE" Weight=1
+    unsteered
+}
+
+# The quiet node is reserved: weights order only what a job may have.
+t30_reservations_are_respected() {
+    steered 0.9 0.1
+    same "the weights" "$(weights)" "8 1"
+    timeout 10 scontrol create reservation ReservationName=kept Nodes="$OTHER_NODE" StartTime=now Duration=10 Users=root Flags=IGNORE_JOBS
+    same "the node of a job outside the reservation" "$(job_comes_to)" "$CLUSTER_NODE"
+    same "the node of a job inside" "$(job_comes_to --reservation=kept)" "$OTHER_NODE"
+    timeout 10 scontrol delete ReservationName=kept
+    soon "the node of a job afterwards" "$OTHER_NODE" job_comes_to
     unsteered
 }
 
