@@ -40,7 +40,7 @@
 /* What berthd has turned on for the step. A bit that the library does not know is left alone. */
 enum rt_feature {
     RT_THREADS = 1 << 0,  /* parallel regions of OpenMP have `threads` threads */
-    RT_THROTTLE = 1 << 1, /* loops of OpenMP, and oneTBB, have fewer while memory is saturated */
+    RT_THROTTLE = 1 << 1, /* loops, tasks of OpenMP, oneTBB have fewer while memory is saturated */
     RT_FLEX = 1 << 2,     /* barriers, mutexes, condition variables are distributed over domains */
     RT_COHORT = 1 << 3,   /* mutexes are */
 };
@@ -121,10 +121,10 @@ struct rt_rested {
     uint32_t pid;     /* as the process sees itself */
     uint64_t reduced; /* how often contention began */
     uint64_t throttled_ns;
-    uint64_t rests;   /* of threads that came for a chunk, and slept */
+    uint64_t rests;   /* of threads that came for a chunk or a task, and slept */
     uint64_t idle_ns; /* that they slept, all together */
-    uint64_t freed; /* loops in which nobody rested any more, because none came for a chunk for too
-                       long */
+    uint64_t freed;   /* loops, or regions of tasks, in which nobody rested any more, because none
+                         came for too long */
     uint64_t spare;
 };
 
