@@ -12,13 +12,17 @@
 #include "runtime/objects.h"
 #include "runtime/rt.h"
 
+#define LASTS 8 /* that a thread remembers */
+
 static _Atomic unsigned regions;
 
-static __thread struct {
+/* By the symbol, of which those of a loop and those of tasks follow each other. */
+static __thread struct last {
     const void *returns_to;
     void *function;
     unsigned region;
-} last __attribute__((tls_model("initial-exec")));
+    enum rt_symbol symbol;
+} lasts[LASTS] __attribute__((tls_model("initial-exec")));
 
 void *callee_must(const void *place, enum rt_symbol symbol)
 {
@@ -36,13 +40,16 @@ void *callee_must(const void *place, enum rt_symbol symbol)
 void *callee_of(const void *returns_to, enum rt_symbol symbol, int anew)
 {
     unsigned region = atomic_load_explicit(&regions, memory_order_acquire);
+    struct last *last = &lasts[symbol % LASTS];
 
-    if (anew || last.returns_to != returns_to || last.region != region) {
-        last.function = callee_must(returns_to, symbol);
-        last.returns_to = returns_to;
-        last.region = region;
+    if (anew || last->returns_to != returns_to || last->symbol != symbol ||
+        last->region != region) {
+        last->function = callee_must(returns_to, symbol);
+        last->returns_to = returns_to;
+        last->symbol = symbol;
+        last->region = region;
     }
-    return last.function;
+    return last->function;
 }
 
 void callee_forget(void)

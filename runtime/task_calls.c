@@ -30,7 +30,7 @@ static void *callee_in_region(const void *returns_to, enum rt_symbol symbol)
     const struct throttle_team *team = tasking_team();
     void *found = team ? object_beside((const void *)team->level, symbol) : NULL;
 
-    return found ? found : callee_must(returns_to, symbol);
+    return found ? found : callee_of(returns_to, symbol, false);
 }
 
 /* ---- gcc: tasks ---- */
