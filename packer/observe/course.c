@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "packer/base/cpus.h"
 #include "packer/steps/program.h"
@@ -23,9 +24,9 @@ TABLE_COMPLETE(course_kind_name);
 /* ---- points ---- */
 
 /* Returns the mean of two, by their seconds; what is not known of both is not known. */
-static double mean(double a, double a_s, double b, double b_s)
+static float mean(double a, double a_s, double b, double b_s)
 {
-    return a_s + b_s > 0 ? (a * a_s + b * b_s) / (a_s + b_s) : a;
+    return (float)(a_s + b_s > 0 ? (a * a_s + b * b_s) / (a_s + b_s) : a);
 }
 
 /* Adds b, the later one, to a. */
@@ -164,10 +165,11 @@ static void add_window(struct step *step)
     const struct last_window *window = &step->counts->window;
     double to_s = step->counts->last.at_s - step->started_mono_s;
     const struct course_point point = {
-        .from_s = to_s - window->seconds,
-        .to_s = to_s,
-        .instructions_s = window->y[SOLO_SPEED] > 0 ? window->y[SOLO_SPEED] / window->seconds : NAN,
-        .cpu = window->cpu,
+        .from_s = (float)(to_s - window->seconds),
+        .to_s = (float)to_s,
+        .instructions_s =
+            window->y[SOLO_SPEED] > 0 ? (float)(window->y[SOLO_SPEED] / window->seconds) : NAN,
+        .cpu = (float)window->cpu,
     };
 
     if (window->seconds > 0)
@@ -196,13 +198,39 @@ static void look_at_place(struct step *step, double at_s)
     course->moves = step->enacted.moves;
 }
 
-static void follow(const struct packer *packer, struct turn *turn)
+/* Returns one number of where all steps stand: while it stays, nobody came, left or was moved. */
+static uint64_t hash_standing(const struct packer *packer)
+{
+    const struct step *step;
+    uint64_t hash = 1;
+
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    {
+        hash = XXH3_64bits_withSeed(&step->serial, sizeof(step->serial), hash);
+        hash = XXH3_64bits_withSeed(step_stands(step), sizeof(struct cpus), hash);
+    }
+    return hash;
+}
+
+static void look_beside(const struct packer *packer, struct step *step, double at_s,
+                        uint64_t standing)
 {
     struct course_other other[COURSE_BESIDE];
+
+    if (step->course->begun && step->course->standing == standing)
+        return;
+    course_look(step->course, at_s, other, find_beside(packer, step, other));
+    step->course->standing = standing;
+}
+
+static void follow(const struct packer *packer, struct turn *turn)
+{
     struct step *step;
+    uint64_t standing;
 
     if (turn->windows.n == 0)
         return;
+    standing = hash_standing(packer);
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         double at_s;
@@ -212,7 +240,7 @@ static void follow(const struct packer *packer, struct turn *turn)
         at_s = step->counts->last.at_s - step->started_mono_s;
         add_window(step);
         look_at_place(step, at_s);
-        course_look(step->course, at_s, other, find_beside(packer, step, other));
+        look_beside(packer, step, at_s, standing);
     }
 }
 

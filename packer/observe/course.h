@@ -20,13 +20,13 @@
 #define COURSE_EVENTS 24
 #define COURSE_BESIDE 16 /* others beside it that are told apart */
 #define COURSE_PROGRAM_MAX 24
-#define COURSE_CPUS_MAX 48
+#define COURSE_CPUS_MAX 32
 
 /* What was counted from one time to another, both in seconds of the step's life. */
 struct course_point {
-    double from_s, to_s;
-    double instructions_s; /* of wall time; NAN: not counted */
-    double cpu;            /* cores that it used; NAN: not known */
+    float from_s, to_s;   /* a month is exact to a quarter of a second */
+    float instructions_s; /* of wall time; NAN: not counted */
+    float cpu;            /* cores that it used; NAN: not known */
 };
 
 enum course_kind { COURSE_CAME, COURSE_WENT, COURSE_MOVED, COURSE_KINDS };
@@ -53,8 +53,9 @@ struct course {
     struct course_event event[COURSE_EVENTS]; /* a ring: the i-th is at i % COURSE_EVENTS */
     size_t nbeside;                           /* as of the last window */
     struct course_other beside[COURSE_BESIDE];
-    uint64_t moves; /* of the step, then */
-    bool begun;     /* one window has ended */
+    uint64_t moves;    /* of the step, then */
+    uint64_t standing; /* where all steps stood then, as one number */
+    bool begun;        /* one window has ended */
 };
 
 /* Adds what was counted in a window, which begins where the last one ended or later. */
