@@ -174,9 +174,9 @@ const struct conf_key conf_key[] = {
     {"prefetch_users", LIVE, "*", WORDS(NULL), FIELD(prefetch_users),
      "Users, likewise, who may ask for prefetch."},
     {"propose_users", LIVE, "", WORDS(NULL), FIELD(propose_users),
-     "Users, likewise, whose programs may propose where steps stand, and the greatest frequency "
-     "and "
-     "the prefetchers of their cores, beside root's: a policy of the site's own, as in "
+     "Users, by name or number, whose programs may propose where steps stand, and the greatest "
+     "frequency and the prefetchers of their cores, beside root's: a policy of the site's own, as "
+     "in "
      "contrib/policies. They are told of all steps, whatever private_data says. See "
      "berth-protocol(7), PROPOSE."},
     {"policy", LIVE, "contend", CHOICE(policy_words), FIELD(policy),

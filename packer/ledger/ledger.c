@@ -52,7 +52,7 @@ struct ledger {
     bool fresh, full; /* fresh: there are lines that no turn of the thread has seen */
     bool begun;       /* what an earlier process left in the spool was looked at */
     struct ledger_pressure pressure; /* node "": none waits */
-    struct ledger_node now;          /* likewise */
+    struct ledger_node now;          /* node "": none waits */
     char why[256];
 };
 

@@ -22,11 +22,11 @@ int ledger_store_put(struct ledger_store *store, const struct ledger_record *rec
 int ledger_store_identify(struct ledger_store *store, const struct ledger_identity *identity,
                           bool *refused, struct berth_error *err);
 
-/* Has the row of the node say so, and makes the table where it is missing. Returns 0, or -1 and
+/* Have the row of the node say so, and make the table where it is missing. Return 0, or -1 and
  * err. */
 int ledger_store_pressure(struct ledger_store *store, const struct ledger_pressure *pressure,
                           struct berth_error *err);
 int ledger_store_node(struct ledger_store *store, const struct ledger_node *node,
-                      struct berth_error *err); /* likewise */
+                      struct berth_error *err);
 
 #endif

@@ -69,6 +69,15 @@ static struct json_object *pairs_object(const struct benefit_pairs *pairs)
     return object;
 }
 
+/* Adds what was measured to be gained, with its interval, and of how many programs. */
+static void add_gain(struct json_object *object, const struct benefit_verdict *verdict)
+{
+    json_add_number(object, "gain", verdict->gain);
+    json_add_number(object, "low", verdict->low);
+    json_add_number(object, "high", verdict->high);
+    json_add_u64(object, "programs", verdict->programs);
+}
+
 struct json_object *benefit_verdict_json(const struct benefit_result *result)
 {
     const struct benefit_verdict *verdict = &result->verdict;
@@ -79,10 +88,7 @@ struct json_object *benefit_verdict_json(const struct benefit_result *result)
     json_add_text(object, "word", benefit_word_text[verdict->word]);
     json_add_text(object, "sentence", sentence);
     json_add_text(object, "by", verdict->programs ? "measured" : NULL);
-    json_add_number(object, "gain", verdict->gain);
-    json_add_number(object, "low", verdict->low);
-    json_add_number(object, "high", verdict->high);
-    json_add_u64(object, "programs", verdict->programs);
+    add_gain(object, verdict);
     json_add_u64(object, "steps_slurm", verdict->slurm_n);
     json_add_u64(object, "steps_berth", verdict->berth_n);
     json_add_u64(object, "more_steps", verdict->more);
@@ -103,10 +109,7 @@ static struct json_object *steering_object(const struct benefit_steering *steeri
     benefit_steering_sentence(steering, sentence);
     json_add_text(object, "word", benefit_word_text[verdict->word]);
     json_add_text(object, "sentence", sentence);
-    json_add_number(object, "gain", verdict->gain);
-    json_add_number(object, "low", verdict->low);
-    json_add_number(object, "high", verdict->high);
-    json_add_u64(object, "programs", verdict->programs);
+    add_gain(object, verdict);
     json_add_u64(object, "jobs_control", verdict->slurm_n);
     json_add_u64(object, "jobs_steered", verdict->berth_n);
     json_add_u64(object, "hours_control", steering->hours[0]);

@@ -414,7 +414,7 @@ struct step_proposed {
     int64_t at;                      /* unix seconds */
     uint64_t khz;                    /* its cores' greatest frequency; 0: none is proposed */
     double khz_until_s;              /* CLOCK_MONOTONIC: so long that holds */
-    enum wire_prefetch prefetch;     /* NONE, ON or OFF, likewise */
+    enum wire_prefetch prefetch;     /* ON or OFF; NONE: none is proposed */
     double prefetch_until_s;
 };
 

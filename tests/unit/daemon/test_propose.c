@@ -45,7 +45,7 @@ static int begin_on(void **state, const char *topology, size_t together)
     return 0;
 }
 
-static int begin(void **state)
+static int setup(void **state)
 {
     return begin_on(state, TWO_BY_TWO, 1);
 }
@@ -433,24 +433,24 @@ int main(void)
 {
 #define ON(test, setup) cmocka_unit_test_setup_teardown(test, setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        ON(test_who, begin),
-        ON(test_to_a_free_core, begin),
-        ON(test_exchange, begin),
-        ON(test_a_task, begin),
-        ON(test_refusals, begin),
-        ON(test_it_fails, begin),
-        ON(test_rate, begin),
-        ON(test_khz, begin),
-        ON(test_it_ends_by_itself, begin),
-        ON(test_somebody_else, begin),
-        ON(test_killed, begin),
+        ON(test_who, setup),
+        ON(test_to_a_free_core, setup),
+        ON(test_exchange, setup),
+        ON(test_a_task, setup),
+        ON(test_refusals, setup),
+        ON(test_it_fails, setup),
+        ON(test_rate, setup),
+        ON(test_khz, setup),
+        ON(test_it_ends_by_itself, setup),
+        ON(test_somebody_else, setup),
+        ON(test_killed, setup),
         ON(test_a_shared_clock, begin_pairs),
         ON(test_hardware_threads, begin_smt),
         ON(test_no_cpufreq, begin_bare),
         ON(test_nothing_known, begin_bare),
-        ON(test_prefetch, begin),
-        ON(test_cores, begin),
-        ON(test_explained, begin),
+        ON(test_prefetch, setup),
+        ON(test_cores, setup),
+        ON(test_explained, setup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
