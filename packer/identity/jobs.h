@@ -26,7 +26,8 @@ struct known_job {
     size_t live;     /* steps of it here */
     int64_t until;   /* when the last of the others ended; 0: none has */
     bool asked;      /* an answer is on its way */
-    bool over;       /* the job's end was heard of, or Slurm has no folder of it any more */
+    bool over;       /* the job's end was heard of, Slurm has no folder of it any more, or an
+                      * earlier berthd was told who it is and no step of it is left */
     unsigned unseen; /* looks in a row that found no folder of it */
     struct wire_identity is;
 };

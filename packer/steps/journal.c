@@ -679,6 +679,7 @@ static int load_run(const struct packer *packer, struct json_object *entry, bool
     job->from = read.from;
     job->until = read.until;
     job->asked = asked;
+    job->over = !asked; /* a step of it that lives still joins a run of its own */
     return 0;
 }
 

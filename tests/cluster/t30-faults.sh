@@ -168,6 +168,8 @@ t30_each_step_has_its_record() {
     same "records with the time of their steps" "$(records stopped "sum(\"start\" >= $before and \"end\" <= $after and elapsed_s >= 0)")" 20
     same "records with CPU time" "$(records stopped 'sum(user_s >= 0 and exit_status = 0)')" 20
     timeout 10 scancel "$SLURM_JOB_ID"
+    berthd_conf # jobs that ended while nobody listened are found to be over by sweeps
+    kill -HUP "$(daemon_pid berthd)"
 }
 
 # A step whose registration was heard late is moved as one that runs: it has all its cores, is in the pool, and told as late.

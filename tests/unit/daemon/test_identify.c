@@ -232,8 +232,10 @@ static void test_killed_while_asking(void **state)
     assert_string_equal(told.is.account, "physics");
     assert_string_equal(told.node, "here");
     assert_true(told.from == first.at && told.to >= first.at);
+    assert_non_null(known_jobs_find(f->packer.state->jobs, 7));
     killed(f);
     assert_int_equal(asked, 0);
+    assert_null(known_jobs_find(f->packer.state->jobs, 7)); /* nor is its end waited for */
 }
 
 /* A step that lives is of the same run: the answer is for those before it, too. */
