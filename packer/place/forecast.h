@@ -68,10 +68,6 @@ double forecast_pair(const struct forecast *forecast, size_t a, size_t b);
  * next: on simulated days (tests/bench/day) this halves what is lost of what could be avoided. */
 #define FORECAST_CAUTION 0.5
 
-/* In place of them, for forecast_node: by the model alone, as if nothing had been measured and
- * programs disturb each other for sure. */
-#define FORECAST_UNSEEN (-1.0)
-
 /* A core in use. */
 struct forecast_core {
     size_t slot;
@@ -102,9 +98,10 @@ double forecast_effect(const struct forecast *forecast);
 int forecast_cache(const struct forecast *forecast, double caution, double others_gbps, size_t n,
                    const struct forecast_core *core, double *slowdown, double *gbps);
 
-/* Does the same for a whole node. */
+/* Does the same for a whole node. model: [n] what the model alone says, as if nothing had been
+ * measured and programs disturbed each other for sure; NULL: nobody asks. */
 int forecast_node(const struct forecast *forecast, double caution, size_t n,
-                  const struct forecast_core *core, double *slowdown);
+                  const struct forecast_core *core, double *slowdown, double *model);
 
 /* What the clock costs is in no slowdown here, and counts where moving changes it: between
  * packages. At most so many packages are looked at. */

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "packer/place/forecast_impl.h"
 
@@ -282,7 +283,7 @@ static void correct_caches(const struct forecast *forecast, double caution, size
 }
 
 int forecast_node(const struct forecast *forecast, double caution, size_t n,
-                  const struct forecast_core *core, double *slowdown)
+                  const struct forecast_core *core, double *slowdown, double *model)
 {
     struct contend_stand *stand = calloc(n + 1, sizeof(*stand));
     int rc = -1;
@@ -291,10 +292,10 @@ int forecast_node(const struct forecast *forecast, double caution, size_t n,
         stand[i] =
             (struct contend_stand){core[i].slot, core[i].cache, core[i].memory, core[i].apart};
     if (stand && contend_node(forecast->contend, n, stand, slowdown) >= 0) {
-        if (caution != FORECAST_UNSEEN) {
-            correct_caches(forecast, caution, n, core, slowdown);
-            expect(forecast, n, slowdown);
-        }
+        if (model)
+            memcpy(model, slowdown, n * sizeof(*model));
+        correct_caches(forecast, caution, n, core, slowdown);
+        expect(forecast, n, slowdown);
         rc = 0;
     }
     free(stand);

@@ -14,6 +14,7 @@ struct standing {
     size_t n, room;
     struct forecast_core *core;
     double *slowdown; /* [n] NULL: not told */
+    double *model;    /* [n] the same, as if nothing had been measured */
 };
 
 size_t forecast_memory(const struct topo *topo, size_t llc)
@@ -154,6 +155,7 @@ static void standing_clear(struct standing *standing)
 {
     free(standing->core);
     free(standing->slowdown);
+    free(standing->model);
 }
 
 /* Collects who stands where, and predicts how much each core slows down. -1 where that cannot be
@@ -166,9 +168,11 @@ static int foresee(const struct scene *scene, double caution, struct standing *s
     if (!forecast || collect(scene, false, standing) < 0)
         return -1;
     standing->slowdown = calloc(standing->n + 1, sizeof(*standing->slowdown));
-    if (!standing->slowdown || standing->n == 0)
+    standing->model = calloc(standing->n + 1, sizeof(*standing->model));
+    if (!standing->slowdown || !standing->model || standing->n == 0)
         return -1;
-    return forecast_node(forecast, caution, standing->n, standing->core, standing->slowdown);
+    return forecast_node(forecast, caution, standing->n, standing->core, standing->slowdown,
+                         standing->model);
 }
 
 /* Returns the work that those who stand lose by the clocks of their packages. */
@@ -203,28 +207,41 @@ double forecast_work(const struct scene *scene, size_t *cores)
     return work;
 }
 
-/* Returns the slowdowns of the live steps, with so many standard errors more, or FORECAST_UNSEEN;
- * NULL: not told. */
-static double *steps_with(const struct scene *scene, double caution)
+/* Returns the mean of its cores for each of n steps; NULL: out of memory. */
+static double *mean_of(const struct standing *standing, size_t n, const double *of_core)
 {
-    size_t n = scene->packer->steps->nlive;
     double *mean = calloc(n + 1, sizeof(*mean));
     size_t *cores = calloc(n + 1, sizeof(*cores));
-    struct standing standing;
-    bool known = foresee(scene, caution, &standing) == 0 && mean && cores;
 
-    for (size_t i = 0; known && i < standing.n; i++) {
-        mean[standing.core[i].owner] += standing.slowdown[i];
-        cores[standing.core[i].owner]++;
+    for (size_t i = 0; mean && cores && i < standing->n; i++) {
+        mean[standing->core[i].owner] += of_core[i];
+        cores[standing->core[i].owner]++;
     }
-    for (size_t i = 0; known && i < n; i++)
+    for (size_t i = 0; mean && cores && i < n; i++)
         mean[i] = cores[i] ? mean[i] / (double)cores[i] : NAN;
-    standing_clear(&standing);
+    if (!cores) {
+        free(mean);
+        mean = NULL;
+    }
     free(cores);
-    if (known)
-        return mean;
-    free(mean);
-    return NULL;
+    return mean;
+}
+
+/* Returns the slowdowns of the live steps, with so many standard errors more; NULL: not told.
+ * model: the same by the model alone, for the caller to free; NULL: nobody asks. */
+static double *steps_with(const struct scene *scene, double caution, double **model)
+{
+    size_t n = scene->packer->steps->nlive;
+    struct standing standing;
+    double *slowdown = NULL;
+
+    if (foresee(scene, caution, &standing) == 0) {
+        slowdown = mean_of(&standing, n, standing.slowdown);
+        if (model)
+            *model = mean_of(&standing, n, standing.model);
+    }
+    standing_clear(&standing);
+    return slowdown;
 }
 
 /* ---- what is told ---- */
@@ -268,13 +285,19 @@ static void leave_out_lonely(const struct scene *scene, double *slowdown)
     free(shares);
 }
 
-double *forecast_steps(const struct scene *scene)
+/* Returns what is told of the live steps, and, if model is not NULL, what the model alone says. */
+static double *told_steps(const struct scene *scene, double **model)
 {
-    double *slowdown = steps_with(scene, 0);
+    double *slowdown = steps_with(scene, 0, model);
 
     if (slowdown && bandwidth_assumed(&scene->packer->world.bandwidth))
         leave_out_lonely(scene, slowdown);
     return slowdown;
+}
+
+double *forecast_steps(const struct scene *scene)
+{
+    return told_steps(scene, NULL);
 }
 
 /* Asks that with everybody at home. */
@@ -295,7 +318,7 @@ static double *at_home(const struct packer *packer, double *(*ask)(const struct 
 
 static double *cautious_steps(const struct scene *scene)
 {
-    return steps_with(scene, FORECAST_CAUTION);
+    return steps_with(scene, FORECAST_CAUTION, NULL);
 }
 
 void forecast_bearable(const struct scene *scene, double beyond)
@@ -380,12 +403,6 @@ static void predict(struct step_slowdown *slowdown, double now_s, double now, do
     slowdown->since_s = now_s;
 }
 
-/* Returns the slowdowns as the steps stand, by the model alone. */
-static double *by_model(const struct packer *packer)
-{
-    return steps_with(&(struct scene){packer, packer->state->pool, false}, FORECAST_UNSEEN);
-}
-
 /* Returns the i-th step's slowdown of these; one that is at work and of which nothing is told
  * shares its memory node with nobody. */
 static double of_step(const double *slowdown, size_t i, const struct step *step)
@@ -398,9 +415,9 @@ static double of_step(const double *slowdown, size_t i, const struct step *step)
 void forecast_slowdowns(const struct packer *packer)
 {
     bool known = forecast_update(packer);
+    double *model = NULL;
     double *now =
-        known ? forecast_steps(&(struct scene){packer, packer->state->pool, false}) : NULL;
-    double *model = known ? by_model(packer) : NULL;
+        known ? told_steps(&(struct scene){packer, packer->state->pool, false}, &model) : NULL;
     double *home = known ? at_home(packer, forecast_steps) : NULL, now_s = clock_s();
     double *as_if = known && packer->state->as_if->stand
                         ? forecast_steps(&(struct scene){packer, packer->state->as_if, true})

@@ -148,7 +148,7 @@ static double lost_on_node(struct search *search, const size_t *cache_of)
     double lost = 0;
 
     if (forecast_node(search->scene->packer->state->forecast, FORECAST_CAUTION, n, search->core,
-                      search->slowdown) < 0)
+                      search->slowdown, NULL) < 0)
         return 0;
     for (size_t i = 0; i < search->fixed; i++)
         lost += 1 - 1 / (1 + search->slowdown[i]);
@@ -485,7 +485,7 @@ static void take_traffic(struct search *search)
     size_t n = search_list(search, search->cache_of);
     double *sum = search->slowdown + n; /* scratch, by domain */
 
-    if (forecast_node(forecast, 0, n, search->core, search->slowdown) < 0)
+    if (forecast_node(forecast, 0, n, search->core, search->slowdown, NULL) < 0)
         return;
     memset(sum, 0, search->caches * sizeof(*sum));
     for (size_t i = 0; i < n; i++) {
