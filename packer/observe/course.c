@@ -119,17 +119,15 @@ void course_look(struct course *course, double at_s, const struct course_other *
 
 static void begin_course(const struct packer *packer, struct step *step)
 {
+    const char *program = program_command(&step->request);
+
     (void)packer;
     step->course = calloc(1, sizeof(*step->course)); /* NULL: nothing is kept */
-}
-
-/* Fills in the CPUs of all last-level caches on which the step stands. */
-static void span(const struct packer *packer, const struct step *step, struct cpus *cpus)
-{
-    cpus_zero(cpus);
-    for (size_t i = 0; i < packer->world.topo->llcs; i++)
-        if (cpus_intersect(&packer->world.topo->llc[i].cpus, step_stands(step)))
-            cpus_or(cpus, &packer->world.topo->llc[i].cpus);
+    if (!step->course)
+        return;
+    step->course->self = (struct course_other){step->request.id, step->request.uid, ""};
+    snprintf(step->course->self.program, COURSE_PROGRAM_MAX, "%.*s", COURSE_PROGRAM_MAX - 1,
+             program);
 }
 
 /* A batch script that only waits for its job's steps presses on nobody. */
@@ -138,24 +136,49 @@ static bool only_waits(const struct packer *packer, const struct step *step)
     return step_is_shell(step) && registry_job_lives(packer->steps, step->request.id.job, true);
 }
 
-/* Fills in who shares a last-level cache with the step. Returns how many they are. */
-static size_t find_beside(const struct packer *packer, const struct step *step,
-                          struct course_other other[COURSE_BESIDE])
+/* Who stands on a last-level cache: as many as a step can be told of, and itself. */
+struct crowd {
+    size_t n;
+    struct course_other one[COURSE_BESIDE + 1];
+};
+
+static bool stands_on(const struct packer *packer, const struct step *step, size_t llc)
 {
-    const struct step *one;
-    struct cpus caches;
+    return cpus_intersect(&packer->world.topo->llc[llc].cpus, step_stands(step));
+}
+
+/* Returns the crowd of each last-level cache, for the caller to free; NULL: out of memory. */
+static struct crowd *gather(const struct packer *packer)
+{
+    struct crowd *crowd = calloc(packer->world.topo->llcs, sizeof(*crowd));
+    const struct step *step;
+
+    if (!crowd)
+        return NULL;
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    {
+        if (!step->course || only_waits(packer, step))
+            continue;
+        for (size_t i = 0; i < packer->world.topo->llcs; i++)
+            if (crowd[i].n <= COURSE_BESIDE && stands_on(packer, step, i))
+                crowd[i].one[crowd[i].n++] = step->course->self;
+    }
+    return crowd;
+}
+
+/* Fills in who shares a last-level cache with the step. Returns how many they are. */
+static size_t find_beside(const struct packer *packer, const struct crowd *crowd,
+                          const struct step *step, struct course_other other[COURSE_BESIDE])
+{
     size_t n = 0;
 
-    span(packer, step, &caches);
-    TAILQ_FOREACH(one, &packer->steps->live, link)
-    {
-        if (n == COURSE_BESIDE || one == step || !cpus_intersect(&caches, step_stands(one)) ||
-            only_waits(packer, one))
-            continue;
-        other[n] = (struct course_other){one->request.id, one->request.uid, ""};
-        snprintf(other[n].program, sizeof(other[n].program), "%.*s", COURSE_PROGRAM_MAX - 1,
-                 program_command(&one->request));
-        n++;
+    for (size_t llc = 0; llc < packer->world.topo->llcs; llc++) {
+        size_t members = stands_on(packer, step, llc) ? crowd[llc].n : 0, before = n;
+
+        for (size_t i = 0; i < members && n < COURSE_BESIDE; i++)
+            if (!has(&step->course->self, 1, crowd[llc].one[i].id) &&
+                !has(other, before, crowd[llc].one[i].id))
+                other[n++] = crowd[llc].one[i];
     }
     return n;
 }
@@ -212,19 +235,23 @@ static uint64_t hash_standing(const struct packer *packer)
     return hash;
 }
 
+/* Looks who is beside the step, unless all stand as they did; the crowd is gathered once a turn. */
 static void look_beside(const struct packer *packer, struct step *step, double at_s,
-                        uint64_t standing)
+                        uint64_t standing, struct crowd **crowd)
 {
     struct course_other other[COURSE_BESIDE];
 
     if (step->course->begun && step->course->standing == standing)
         return;
-    course_look(step->course, at_s, other, find_beside(packer, step, other));
+    if (!*crowd && !(*crowd = gather(packer)))
+        return;
+    course_look(step->course, at_s, other, find_beside(packer, *crowd, step, other));
     step->course->standing = standing;
 }
 
 static void follow(const struct packer *packer, struct turn *turn)
 {
+    struct crowd *crowd = NULL;
     struct step *step;
     uint64_t standing;
 
@@ -240,8 +267,9 @@ static void follow(const struct packer *packer, struct turn *turn)
         at_s = step->counts->last.at_s - step->started_mono_s;
         add_window(step);
         look_at_place(step, at_s);
-        look_beside(packer, step, at_s, standing);
+        look_beside(packer, step, at_s, standing, &crowd);
     }
+    free(crowd);
 }
 
 const struct stage course_stage = {

@@ -46,7 +46,8 @@ struct course_event {
 };
 
 struct course {
-    double every_s; /* a point is that long at least; 0: one window */
+    struct course_other self; /* as the others' courses name it */
+    double every_s;           /* a point is that long at least; 0: one window */
     size_t n;
     struct course_point point[COURSE_POINTS];
     uint64_t events;                          /* that there were: the last COURSE_EVENTS are kept */
