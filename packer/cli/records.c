@@ -48,7 +48,7 @@ static int say_locked(const struct records *records, const char *path, struct be
         return berth_error_set(err, "%.200s: the group %s may read it, and you are not in it", path,
                                records->conf->ledger_group);
     return berth_error_set(err,
-                           "%.200s: only root may read it, until ledger_group of berth.conf names "
+                           "%.200s: only root may read it, until readers of berth.conf names "
                            "a group that may",
                            path);
 }

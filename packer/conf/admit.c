@@ -57,7 +57,7 @@ const char *admit_priority(const struct conf *conf, const struct wire_register *
     if (named(conf->isolate_accounts, is->account) || named(conf->isolate_qos, is->qos))
         return NULL;
     return "berth.conf names neither its user nor a group, account or QOS of it "
-           "(isolate_users, ...)";
+           "(its key grant)";
 }
 
 const char *admit_refusal(const struct conf *conf, const struct wire_register *request,

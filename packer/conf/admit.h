@@ -2,10 +2,9 @@
 /* admit - what the site lets users ask for.
  *
  * The key `allow` of berth.conf lists the words of --contention-aware that users may use. isolate
- * and max-slowdown, for which their neighbours pay, are for those only whom the keys isolate_...
- * name, throttle and prefetch for those of throttle_users and prefetch_users; to propose what
- * happens to others' steps is for propose_users. A running berthd knows the users and groups of
- * these keys by number (admit_names.h). */
+ * and max-slowdown, for which their neighbours pay, are only for those whom `grant` names, as
+ * throttle, prefetch, and to propose what happens to others' steps. A running berthd knows the
+ * users and groups of `grant` by number (admit_names.h). */
 #ifndef BERTH_CONF_ADMIT_H
 #define BERTH_CONF_ADMIT_H
 

@@ -29,17 +29,17 @@ struct admit_names {
     struct conf conf; /* its lists are the question, then its answer */
 };
 
-/* The keys that name somebody. */
+/* The entries of `grant` that name somebody. */
 static const struct list {
     const char *key;
     bool users; /* else groups */
     size_t offset;
 } lists[] = {
-    {"isolate_users", true, offsetof(struct conf, isolate_users)},
-    {"isolate_groups", false, offsetof(struct conf, isolate_groups)},
-    {"throttle_users", true, offsetof(struct conf, throttle_users)},
-    {"prefetch_users", true, offsetof(struct conf, prefetch_users)},
-    {"propose_users", true, offsetof(struct conf, propose_users)},
+    {"isolate", true, offsetof(struct conf, isolate_users)},
+    {"isolate:group", false, offsetof(struct conf, isolate_groups)},
+    {"throttle", true, offsetof(struct conf, throttle_users)},
+    {"prefetch", true, offsetof(struct conf, prefetch_users)},
+    {"propose", true, offsetof(struct conf, propose_users)},
 };
 
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
@@ -93,14 +93,14 @@ static void to_numbers(const char *key, bool users, char *words, size_t size)
         uint32_t number;
 
         if (!plain && !look_up(users, word, &number)) {
-            log_warn("berth.conf: %s: '%s' is not known here", key, word);
+            log_warn("berth.conf: grant: %s: '%s' is not known here", key, word);
             continue;
         }
         if (!plain)
             snprintf(text, sizeof(text), "%u", number);
         word = plain ? word : text;
         if (used + strlen(word) + 2 > size) { /* a number can be longer than its name */
-            log_warn("berth.conf: %s: too long, '%s' is left out", key, word);
+            log_warn("berth.conf: grant: %s: too long, '%s' is left out", key, word);
             continue;
         }
         used += (size_t)sprintf(words + used, "%s%s", used ? "," : "", word);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* admit_names - the users and groups whom berth.conf names in isolate_users, isolate_groups,
- * throttle_users, prefetch_users and propose_users, as numbers.
+/* admit_names - the users and groups whom the key `grant` of berth.conf names, as numbers.
  *
  * A name is looked up once, and a launch never waits for a directory service: at the start before
  * there is an event loop, and when berth.conf is read again by a thread. Until its answer is there,
@@ -12,7 +11,7 @@
 
 #include "packer/conf/conf.h"
 
-/* Turns the names in these keys into numbers, and waits for the answers. A name that nobody knows
+/* Turns the names in it into numbers, and waits for the answers. A name that nobody knows
  * is logged and dropped. */
 void admit_prepare(struct conf *conf);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* conf - berth.conf, the daemon's configuration.
  *
- * One table, keys.c, says everything about a key: its name, type, unit, default and help, and when
- * a change takes effect. The parser, `berthd --print-config`, the man page berth.conf(5) and what
- * berthd does at SIGHUP come from it. */
+ * One table, keys.c, says everything about a key: its section, name, type, unit, default and help,
+ * and when a change takes effect. The parser, `berthd --print-config`, the man page berth.conf(5)
+ * and what berthd does at SIGHUP come from it. */
 #ifndef BERTH_CONF_CONF_H
 #define BERTH_CONF_CONF_H
 
@@ -48,6 +48,11 @@ enum conf_idle_energy { CONF_IDLE_CORES, CONF_IDLE_EVENLY, CONF_IDLE_NOBODY, CON
 enum conf_sharing { CONF_SHARING_OFF, CONF_SHARING_MEDIAN, CONF_SHARINGS };
 
 struct conf {
+    /* Keys that are for tests are taken; set after conf_init() and before the file is read. */
+    bool for_tests;
+    /* Keys of older versions that its file has, and how they are written now, for one line of the
+     * log: "sweep (line 2) is tune = sweep=2s"; "" none. */
+    char older[512];
     char socket[108]; /* Unix socket that plugin and berthctl connect to (as long as sun_path) */
     char state_dir[PATH_MAX];  /* journal and pool markers; gone after a reboot is fine, even wanted
                                 */
@@ -146,13 +151,13 @@ void conf_init(struct conf *conf);
 
 /* Reads the file over what conf holds. The file must be a regular file owned by root or the caller
  * and not writable by group or others. Returns 0, or -1 and err "FILE:LINE: what is wrong, and what
- * would be right". */
+ * would be right". Keys of older versions are read, and noted in conf->older. */
 int conf_read(struct conf *conf, const char *path, struct berth_error *err);
 
-/* Names of keys with their values, "log_level = debug, sweep = 2s"; "" none. */
+/* Keys with their values, as a file has them, "log_level = debug, tune = sweep=2s"; "" none. */
 struct conf_changes {
-    char taken[2048];   /* those that were taken over, with the new value */
-    char waiting[2048]; /* those that wait for the next start */
+    char taken[4096];   /* those that were taken over, with the new value */
+    char waiting[4096]; /* those that wait for the next start */
 };
 
 /* Takes over into `now` what `next` says of the keys that can change while berthd runs, and tells
@@ -162,13 +167,13 @@ void conf_reload(struct conf *now, const struct conf *next, struct conf_changes 
 /* Is slurmdbd told anything of jobs that have ended? */
 bool conf_settles(const struct conf *conf);
 
-/* Writes every key with its help as a comment and its present value; conf_read() can read what was
- * written. */
+/* Writes every key with its help as a comment and its present value, by sections, and of a list
+ * those entries that are not at their defaults; conf_read() can read what was written over the
+ * defaults. */
 void conf_print(const struct conf *conf, FILE *out);
 
-/* Writes only the keys whose values are not those of `defaults` (conf_init), without help: what a
- * site has decided. */
-void conf_print_changed(const struct conf *conf, const struct conf *defaults, FILE *out);
+/* Writes only what is not at its default, without help: what a site has decided. */
+void conf_print_changed(const struct conf *conf, FILE *out);
 
 /* Writes the table as mdoc(7) list items, for berth.conf(5). */
 void conf_print_mdoc(FILE *out);

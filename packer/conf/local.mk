@@ -7,5 +7,6 @@ libpacker_la_SOURCES += \
 	packer/conf/key.h \
 	packer/conf/keys.c \
 	packer/conf/print.c \
+	packer/conf/value.c \
 	packer/conf/tariff.c packer/conf/tariff.h \
 	packer/conf/watts.c packer/conf/watts.h

@@ -32,6 +32,16 @@ void conf_format(const struct conf *conf, const struct conf_key *key, char *text
     }
 }
 
+void conf_format_line(const struct conf_key *key, const char *value, char *text, size_t size)
+{
+    const char *list = conf_section[key->section].list;
+
+    if (list)
+        snprintf(text, size, "%s = %s=%s", list, key->name, value);
+    else
+        snprintf(text, size, "%s =%s%s", key->name, value[0] ? " " : "", value);
+}
+
 void conf_format_words(const struct conf_key *key, char *text, size_t size)
 {
     size_t used = 0;
@@ -58,10 +68,11 @@ static void describe_type(const struct conf_key *key, char *text, size_t size)
     }
 }
 
-#define COMMENT 98 /* bytes of a line: inih reads no longer ones than 200 */
+#define LINE 190   /* bytes: inih reads no longer ones than 200 */
+#define COMMENT 98 /* bytes of a line of comment */
 
 /* Writes text as comment lines, broken between words. */
-static void print_comment(const char *text, FILE *out)
+static void print_comment(const char *lead, const char *text, FILE *out)
 {
     size_t column = 0;
 
@@ -72,41 +83,96 @@ static void print_comment(const char *text, FILE *out)
             fputc('\n', out);
             column = 0;
         }
-        fprintf(out, "%s %.*s", column ? "" : "#", (int)length, text);
-        column += (column ? 1 : 2) + length;
+        fprintf(out, "%s %.*s", column ? "" : lead, (int)length, text);
+        column += (column ? 1 : strlen(lead) + 1) + length;
         text += length + strspn(text + length, " ");
     }
     fputc('\n', out);
 }
 
-void conf_print(const struct conf *conf, FILE *out)
+/* Writes what a key does; `lead` begins each line. */
+static void print_help(const struct conf_key *key, const char *lead, FILE *out)
 {
-    char text[PATH_MAX], type[512];
+    char type[512];
 
-    fputs("# berth.conf - what berthd does on this node: see berth.conf(5)\n", out);
+    print_comment(lead, key->help, out);
+    describe_type(key, type, sizeof(type));
+    if (type[0])
+        print_comment(lead, type, out);
+    if (key->when == CONF_START)
+        print_comment(lead, "A change takes effect when berthd starts the next time.", out);
+}
+
+/* Writes the key and its value as a file has them, where it is not at its default. Returns whether
+ * it is not. */
+static bool print_changed(const struct conf *conf, const struct conf_key *key, FILE *out)
+{
+    char value[PATH_MAX], line[PATH_MAX + 64];
+
+    conf_format(conf, key, value, sizeof(value));
+    if (strcmp(value, key->initial) == 0)
+        return false;
+    conf_format_line(key, value, line, sizeof(line));
+    if (conf_section[key->section].list && strlen(line) > LINE)
+        fprintf(out, "%s =\n  %s=%s\n", conf_section[key->section].list, key->name, value);
+    else
+        fprintf(out, "%s\n", line);
+    return true;
+}
+
+/* Writes a section whose rows are keys of their own. */
+static void print_keys(const struct conf *conf, enum conf_section_id section, FILE *out)
+{
+    char value[PATH_MAX], line[PATH_MAX + 64];
+
     for (const struct conf_key *key = conf_key; key->name; key++) {
+        if (key->section != section)
+            continue;
         fputc('\n', out);
-        print_comment(key->help, out);
-        describe_type(key, type, sizeof(type));
-        if (type[0])
-            print_comment(type, out);
-        if (key->when == CONF_START)
-            print_comment("A change takes effect when berthd starts the next time.", out);
-        conf_format(conf, key, text, sizeof(text));
-        fprintf(out, "%s =%s%s\n", key->name, text[0] ? " " : "", text);
+        print_help(key, "#", out);
+        conf_format(conf, key, value, sizeof(value));
+        conf_format_line(key, value, line, sizeof(line));
+        fprintf(out, "%s\n", line);
     }
 }
 
-void conf_print_changed(const struct conf *conf, const struct conf *defaults, FILE *out)
+/* Writes a section whose rows are entries of one list: what each does, then those that are not at
+ * their defaults. */
+static void print_list(const struct conf *conf, enum conf_section_id section, FILE *out)
 {
-    char text[PATH_MAX], initial[PATH_MAX];
+    bool any = false;
 
     for (const struct conf_key *key = conf_key; key->name; key++) {
-        conf_format(conf, key, text, sizeof(text));
-        conf_format(defaults, key, initial, sizeof(initial));
-        if (strcmp(text, initial) != 0)
-            fprintf(out, "%s =%s%s\n", key->name, text[0] ? " " : "", text);
+        if (key->section != section)
+            continue;
+        fprintf(out, "#\n# %s=%s\n", key->name, key->initial);
+        print_help(key, "#    ", out);
     }
+    for (const struct conf_key *key = conf_key; key->name; key++)
+        any |= key->section == section && print_changed(conf, key, out);
+    if (!any)
+        fprintf(out, "%s =\n", conf_section[section].list);
+}
+
+void conf_print(const struct conf *conf, FILE *out)
+{
+    fputs("# berth.conf - what berthd does on this node: see berth.conf(5)\n", out);
+    for (enum conf_section_id id = 0; id < CONF_SECTIONS; id++) {
+        if (id == CONF_TEST && !conf->for_tests)
+            continue;
+        fprintf(out, "\n# ---- %s ----\n", conf_section[id].title);
+        print_comment("#", conf_section[id].help, out);
+        if (conf_section[id].list)
+            print_list(conf, id, out);
+        else
+            print_keys(conf, id, out);
+    }
+}
+
+void conf_print_changed(const struct conf *conf, FILE *out)
+{
+    for (const struct conf_key *key = conf_key; key->name; key++)
+        print_changed(conf, key, out);
 }
 
 /* mdoc wants each sentence on a line of its own. */
@@ -132,25 +198,40 @@ static void print_breakable(const char *list, FILE *out)
     }
 }
 
-void conf_print_mdoc(FILE *out)
+static void print_mdoc_item(const struct conf_key *key, FILE *out)
 {
     char type[512];
 
-    for (const struct conf_key *key = conf_key; key->name; key++) {
-        describe_type(key, type, sizeof(type));
-        fprintf(out, ".It Ic %s\n", key->name);
-        print_sentences(key->help, out);
-        fputc('\n', out);
-        if (type[0])
-            fprintf(out, "%s.\n", type);
-        if (key->initial[0]) {
-            fputs("The default is\n.Ql ", out);
-            print_breakable(key->initial, out);
-            fputs(" .\n", out);
-        } else {
-            fputs("Empty by default.\n", out);
-        }
-        if (key->when == CONF_START)
-            fputs("A change takes effect when berthd starts the next time.\n", out);
+    describe_type(key, type, sizeof(type));
+    fprintf(out, ".It Ic %s\n", key->name);
+    print_sentences(key->help, out);
+    fputc('\n', out);
+    if (type[0])
+        fprintf(out, "%s.\n", type);
+    if (key->initial[0]) {
+        fputs("The default is\n.Ql ", out);
+        print_breakable(key->initial, out);
+        fputs(" .\n", out);
+    } else {
+        fputs("Empty by default.\n", out);
+    }
+    if (key->when == CONF_START)
+        fputs("A change takes effect when berthd starts the next time.\n", out);
+}
+
+void conf_print_mdoc(FILE *out)
+{
+    for (enum conf_section_id id = 0; id < CONF_TEST; id++) {
+        const struct conf_section *section = &conf_section[id];
+
+        fprintf(out, ".Ss %s\n", section->title);
+        if (section->list)
+            fprintf(out, ".Bl -tag -width Ds\n.It Ic %s\n", section->list);
+        print_sentences(section->help, out);
+        fputs("\n.Bl -tag -width Ds\n", out);
+        for (const struct conf_key *key = conf_key; key->name; key++)
+            if (key->section == id)
+                print_mdoc_item(key, out);
+        fputs(section->list ? ".El\n.El\n" : ".El\n", out);
     }
 }

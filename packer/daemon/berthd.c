@@ -78,19 +78,19 @@ struct daemon {
 
 static void usage(FILE *out)
 {
-    fputs(
-        "usage: berthd [-c FILE] [--check | --print-config [--changed]]\n"
-        "The node daemon of berth: places the job steps that asked for --contention-aware.\n"
-        "  -c, --config FILE   configuration (default " CONF_DEFAULT_PATH "; may be absent)\n"
-        "      --check         say what keeps berthd from starting with this configuration, and "
-        "exit\n"
-        "      --print-config  print every key with its value and meaning, and exit\n"
-        "      --changed       with --print-config: only the keys that are not at their defaults\n"
-        "  -h, --help          print this, and exit\n"
-        "      --version       print the version, and exit\n"
-        "It stays in the foreground. SIGTERM undoes everything and stops, SIGHUP reads the file "
-        "again.\n",
-        out);
+    fputs("usage: berthd [-c FILE] [--check | --print-config [--changed]]\n"
+          "The node daemon of berth: places the job steps that asked for --contention-aware.\n"
+          "  -c, --config FILE   configuration (default " CONF_DEFAULT_PATH "; may be absent)\n"
+          "      --check         say what keeps berthd from starting with this configuration, and "
+          "exit\n"
+          "      --print-config  print every key with its value and meaning, and exit\n"
+          "      --changed       with --print-config: only what is not at its default\n"
+          "      --test-keys     take also the keys that are for tests\n"
+          "  -h, --help          print this, and exit\n"
+          "      --version       print the version, and exit\n"
+          "It stays in the foreground. SIGTERM undoes everything and stops, SIGHUP reads the file "
+          "again.\n",
+          out);
 }
 
 static int fail(const char *what, const char *why)
@@ -100,9 +100,10 @@ static int fail(const char *what, const char *why)
 }
 
 /* Reads the file, or the default one, which may be absent. */
-static int read_conf(const char *path, struct conf *conf, struct berth_error *err)
+static int read_conf(const char *path, bool for_tests, struct conf *conf, struct berth_error *err)
 {
     conf_init(conf);
+    conf->for_tests = for_tests;
     if (!path && access(CONF_DEFAULT_PATH, F_OK) < 0)
         return 0;
     return conf_read(conf, path ? path : CONF_DEFAULT_PATH, err);
@@ -135,6 +136,15 @@ static void sweep_later(struct daemon *daemon)
     event_add(daemon->event[SWEEP], &next);
 }
 
+/* Says which keys of berth.conf are those of older versions. */
+static void tell_older(const struct conf *conf)
+{
+    if (conf->older[0])
+        log_warn("berth.conf is of an older version: %s; berthd --print-config --changed prints it "
+                 "anew",
+                 conf->older);
+}
+
 static void on_reload(evutil_socket_t sig, short what, void *arg)
 {
     struct daemon *daemon = arg;
@@ -142,10 +152,11 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
     struct berth_error err;
 
     (void)sig, (void)what;
-    if (read_conf(daemon->conf_path, &next, &err) < 0) {
+    if (read_conf(daemon->conf_path, daemon->conf.for_tests, &next, &err) < 0) {
         log_error("%s; the old configuration stays", err.text);
         return;
     }
+    tell_older(&next);
     pipeline_reload(&daemon->packer, &next);
     sweep_later(daemon);
 }
@@ -296,6 +307,7 @@ static int init(struct daemon *daemon, struct berth_error *err)
     mallopt(M_ARENA_MAX, 1); /* threads that wait for a disk need no memory pools of their own */
     umask(077);              /* what others may read says so itself */
     log_open(daemon->conf.log, daemon->conf.log_level);
+    tell_older(&daemon->conf);
     privileges_drop(&daemon->conf);
     admit_prepare(&daemon->conf);
     if (packer_open(&daemon->packer, &daemon->conf, err) < 0)
@@ -446,13 +458,11 @@ static int wrong_option(const struct option *options, int returned, const char *
 /* Returns the exit status where the options alone tell it, else -1. */
 static int parse_options(int argc, char **argv, struct daemon *daemon, struct args *args)
 {
-    static const struct option options[] = {{"config", required_argument, NULL, 'c'},
-                                            {"check", no_argument, NULL, 'k'},
-                                            {"print-config", no_argument, NULL, 'p'},
-                                            {"changed", no_argument, NULL, 'd'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {"version", no_argument, NULL, 'v'},
-                                            {0}};
+    static const struct option options[] = {
+        {"config", required_argument, NULL, 'c'}, {"check", no_argument, NULL, 'k'},
+        {"print-config", no_argument, NULL, 'p'}, {"changed", no_argument, NULL, 'd'},
+        {"test-keys", no_argument, NULL, 't'},    {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},      {0}};
     int option;
 
     opterr = 0;
@@ -465,6 +475,8 @@ static int parse_options(int argc, char **argv, struct daemon *daemon, struct ar
             args->job = JOB_PRINT;
         else if (option == 'd')
             args->changed = true;
+        else if (option == 't')
+            daemon->conf.for_tests = true;
         else if (option == 'h')
             return usage(stdout), EXIT_SUCCESS;
         else if (option == 'v')
@@ -479,11 +491,8 @@ static int parse_options(int argc, char **argv, struct daemon *daemon, struct ar
 
 static int print_conf(const struct conf *conf, bool changed)
 {
-    static struct conf defaults; /* large */
-
-    conf_init(&defaults);
     if (changed)
-        conf_print_changed(conf, &defaults, stdout);
+        conf_print_changed(conf, stdout);
     else
         conf_print(conf, stdout);
     return fflush(stdout) == 0 ? EXIT_SUCCESS : fail("print-config", strerror(errno));
@@ -498,6 +507,7 @@ static int check(const struct daemon *daemon)
 
     if (packer_check(&daemon->conf, &err) < 0)
         return fail("check", err.text);
+    tell_older(&daemon->conf);
     printf("berthd: %s: %s\n", path,
            access(path, F_OK) == 0 ? "ok" : "is not there: the defaults hold");
     return EXIT_SUCCESS;
@@ -512,7 +522,7 @@ int main(int argc, char **argv)
 
     if (status >= 0)
         return status;
-    if (read_conf(daemon.conf_path, &daemon.conf, &err) < 0)
+    if (read_conf(daemon.conf_path, daemon.conf.for_tests, &daemon.conf, &err) < 0)
         return fail("configuration", err.text);
     if (args.job == JOB_PRINT)
         return print_conf(&daemon.conf, args.changed);

@@ -267,7 +267,7 @@ static void frequency(const struct packer *packer, struct feature *feature)
     const char *users = packer->world.conf.propose_users;
 
     if (!users[0])
-        set(feature, FEATURE_OFF, "propose_users is empty: only root's policies may propose it");
+        set(feature, FEATURE_OFF, "nobody is granted propose: only root's policies may propose it");
     else if (!packer->state->registers->clock)
         set(feature, FEATURE_ABSENT, "%s", lacks_why(packer, LACK_FREQUENCY));
     else if (!packer->world.enforce->way->touches)

@@ -23,7 +23,7 @@ int propose_admit(const struct reply *reply, struct berth_error *err)
 {
     if (admit_proposes(&reply->packer->world.conf, reply->uid))
         return 0;
-    return berth_error_set(err, "only root and propose_users of berth.conf may");
+    return berth_error_set(err, "only root and whom berth.conf grants propose may");
 }
 
 /* ---- how many in a minute ---- */

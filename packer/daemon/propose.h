@@ -4,7 +4,7 @@
  * one step at a time (propose). berthd is REEact's manager: it checks each proposal by its own
  * rules, journals and verifies what it does, and undoes it when the step ends.
  *
- * Root's programs may, and those of propose_users, and no more of their proposals are carried out
+ * Root's programs may, and those whom berth.conf grants it, and no more of their proposals are carried out
  * in a minute than berthd may move steps for others' sake (replace_limit). One that is refused says
  * why in one line. */
 #ifndef BERTH_DAEMON_PROPOSE_H

@@ -69,7 +69,7 @@ int metrics_readers(const struct conf *conf, struct metrics_readers *readers,
     if (readers->everybody || !conf->metrics_group[0])
         return 0;
     if (getgrnam_r(conf->metrics_group, &entry, room, sizeof(room), &found) != 0 || !found)
-        return berth_error_set(err, "metrics_group: there is no group '%s'", conf->metrics_group);
+        return berth_error_set(err, "readers: there is no group '%s'", conf->metrics_group);
     readers->group = entry.gr_gid;
     return 0;
 }

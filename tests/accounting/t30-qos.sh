@@ -19,7 +19,7 @@ isolated() {
 t30_a_qos_may_be_isolated() {
     qos_make || fail "no QOS could be made"
     daemon_stop berthd
-    berthd_conf isolate_qos=gold
+    berthd_conf grant=isolate:qos=gold
     berthd_start
     knows devil 20000
     start a --qos=gold --account=physics --contention-aware=isolate,tag=devil

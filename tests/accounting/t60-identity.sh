@@ -122,7 +122,7 @@ t60_a_berthd_that_is_killed_while_it_asks_leaves_no_record_without_names() {
 
 t60_isolate_is_not_had_by_the_environment() {
     daemon_stop berthd
-    berthd_conf isolate_accounts=rivals,physics
+    berthd_conf grant=isolate:account=rivals,physics
     berthd_start
     knows devil 20000
     (cd / && SLURM_JOB_ACCOUNT=rivals SLURM_JOB_QOS=rivals exec timeout 90 runuser -u "$ATTACKER" -- srun -Q -n1 --contention-aware=isolate,tag=devil \
@@ -145,7 +145,7 @@ t60_isolate_is_not_had_by_the_environment() {
 
 t60_nobody_is_believed_where_nobody_can_be_asked() {
     daemon_stop berthd
-    berthd_conf isolate_accounts=rivals job_program=off
+    berthd_conf grant=isolate:account=rivals job_program=off
     berthd_start
     knows devil 20000
     start a --account=physics --contention-aware=isolate,tag=devil

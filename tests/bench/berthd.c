@@ -95,7 +95,7 @@ pid_t bench_berthd_start(const char *folder, const char *more)
     pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        execl(program, "berthd", "-c", conf, NULL);
+        execl(program, "berthd", "-c", conf, known_option(program), NULL);
         fprintf(stderr, "%s: %s\n", program, strerror(errno));
         _exit(127);
     }

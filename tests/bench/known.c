@@ -8,15 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *known_option(const char *berthd)
+{
+    char command[PATH_MAX + 64];
+
+    snprintf(command, sizeof(command), "'%s' --test-keys --version >/dev/null 2>&1", berthd);
+    return system(command) == 0 ? "--test-keys" : NULL;
+}
+
 /* All that it prints, with a newline before the first line; NULL and errno. */
 static char *print_config(const char *berthd)
 {
-    char command[PATH_MAX + 32], *text = NULL;
+    const char *option = known_option(berthd);
+    char command[PATH_MAX + 64], *text = NULL;
     size_t length;
     FILE *from, *to;
     int c, rc;
 
-    snprintf(command, sizeof(command), "'%s' --print-config", berthd);
+    snprintf(command, sizeof(command), "'%s' %s --print-config", berthd, option ? option : "");
     from = popen(command, "re");
     to = from ? open_memstream(&text, &length) : NULL;
     if (!to) {
@@ -36,14 +45,17 @@ static char *print_config(const char *berthd)
     return NULL;
 }
 
-/* Says whether the text has a line "KEY = .." with this one's key. */
+/* Says whether the text has a line "KEY = .." with this one's key, or an entry "# KEY=.." of tune,
+ * which can stand as a key of its own, too. */
 static bool has_key(const char *text, const char *line)
 {
-    char key[128];
+    char key[128], entry[128];
     int length = (int)strcspn(line, " =\n");
 
-    snprintf(key, sizeof(key), "\n%.*s =", length < 120 ? length : 120, line);
-    return strstr(text, key);
+    length = length < 120 ? length : 120;
+    snprintf(key, sizeof(key), "\n%.*s =", length, line);
+    snprintf(entry, sizeof(entry), "\n# %.*s=", length, line);
+    return strstr(text, key) || strstr(text, entry);
 }
 
 int known_lines(const char *berthd, const char *lines, FILE *out)

@@ -6,6 +6,10 @@
 
 #include <stdio.h>
 
+/* Returns the option by which that berthd takes the keys of berth.conf that are for tests; NULL: it
+ * takes them without. */
+const char *known_option(const char *berthd);
+
 /* Writes those of the lines "KEY = VALUE" whose key that berthd prints (--print-config); the others
  * are left out, because an unknown key is an error. Returns 0, or -1 and errno: it cannot be
  * asked. */

@@ -16,6 +16,7 @@
 
 #include "packer/base/file.h"
 #include "tests/bench/day_clock.h"
+#include "tests/bench/known.h"
 #include "tests/unit/common/folder.h"
 
 const struct played played_none = {.clock = -1};
@@ -39,8 +40,11 @@ static void clock_path(char *path, size_t size)
 static void berthd_exec(const char *build, const char *folder, int clock)
 {
     char path[PATH_MAX], conf[PATH_MAX], text[PATH_MAX];
+    const char *option;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    played_path(build, "berthd", path, sizeof(path));
+    option = known_option(path); /* before its clock is put into the environment */
     snprintf(text, sizeof(text), "%d", clock);
     setenv(DAY_CLOCK_FD, text, 1);
     snprintf(text, sizeof(text), "%s/stat", folder);
@@ -55,7 +59,7 @@ static void berthd_exec(const char *build, const char *folder, int clock)
         _exit(127);
     played_path(build, "berthd", path, sizeof(path));
     snprintf(conf, sizeof(conf), "%s/berth.conf", folder);
-    execl(path, "berthd", "-c", conf, NULL);
+    execl(path, "berthd", "-c", conf, option, NULL);
     fprintf(stderr, "%s: %s\n", path, strerror(errno));
     _exit(127);
 }

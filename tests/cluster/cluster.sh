@@ -227,8 +227,12 @@ plugin_on() {
     mv "$CLUSTER/etc/plugstack.new" "$CLUSTER/etc/plugstack.conf"
 }
 
+# What berthd takes keys that are for tests with; empty where it is older than that.
+CLUSTER_BERTHD_FLAGS=(--test-keys)
+
+# berthd_conf KEY=VALUE..: all but berthd's keys of their own are entries of tune.
 berthd_conf() {
-    local line
+    local line own
     local -A conf=(
         [socket]=$CLUSTER/run/berthd.sock
         [state_dir]=$CLUSTER/berth [control]=0
@@ -247,7 +251,13 @@ berthd_conf() {
         [policy]=dio-power # places by rule where no power is known: the one that moves steps on so small a machine
     )
     for line in "${CLUSTER_BERTHD_CONF[@]}" "$@"; do conf[${line%%=*}]=${line#*=}; done
-    for line in "${!conf[@]}"; do echo "$line = ${conf[$line]}"; done >"$CLUSTER/etc/berth.conf"
+    own=$("$CLUSTER/bin/berthd" "${CLUSTER_BERTHD_FLAGS[@]}" --print-config | sed -n 's/^\([a-z_0-9]*\) =.*/ \1 /p') || return 1
+    for line in "${!conf[@]}"; do
+        case $own in
+        *" $line "*) echo "$line = ${conf[$line]}" ;;
+        *) echo "tune = $line=${conf[$line]}" ;;
+        esac
+    done >"$CLUSTER/etc/berth.conf"
 }
 
 # ---- up ----
@@ -256,7 +266,7 @@ berthd_start() {
     local confined=()
     [ -z "$CLUSTER_CONFINE" ] ||
         confined=("$CLUSTER/bin/confined" -r "$CLUSTER" -w "$CLUSTER/run" -w "$CLUSTER/berth" "$CLUSTER/etc/berthd.service" "${CLUSTER_DROP_INS[@]}" --)
-    daemon_start berthd "${confined[@]}" "$CLUSTER/bin/berthd" -c "$CLUSTER/etc/berth.conf"
+    daemon_start berthd "${confined[@]}" "$CLUSTER/bin/berthd" "${CLUSTER_BERTHD_FLAGS[@]}" -c "$CLUSTER/etc/berth.conf"
     # top, and not status, which ends with 1 on a node that is released
     wait_for 10 "$CLUSTER/bin/berthctl" top -b -n 1 --socket "$CLUSTER/run/berthd.sock" || daemon_failed berthd
 }

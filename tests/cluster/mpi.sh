@@ -6,7 +6,7 @@
 # berthd, where processes are hidden from others (hidepid of /proc), so that it keeps the right to read executables of users.
 tracing_start() {
     # shellcheck disable=SC2016 # the shell's own
-    daemon_start berthd unshare -m sh -c 'mount -t proc -o hidepid=1 proc /proc && exec "$@"' sh "$CLUSTER/bin/berthd" -c "$CLUSTER/etc/berth.conf"
+    daemon_start berthd unshare -m sh -c 'mount -t proc -o hidepid=1 proc /proc && exec "$@"' sh "$CLUSTER/bin/berthd" --test-keys -c "$CLUSTER/etc/berth.conf"
     wait_for 10 ctl status || daemon_failed berthd
 }
 

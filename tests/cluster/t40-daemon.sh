@@ -82,11 +82,11 @@ node_field() {
 t40_a_hup_names_what_waits_for_the_next_start() {
     local way
     way=$(node_field enforcement)
-    berthd_conf policy=di replace=off enforcement=dryrun energy_root=/nowhere isolate_users=root
+    berthd_conf policy=di replace=off enforcement=dryrun energy_root=/nowhere grant=isolate=root
     kill -HUP "$(daemon_pid berthd)"
     soon "policy" di node_field policy
     wait_for 5 berthd_says "berth.conf's users and groups: the names were looked up" || fail "no word about root's number"
-    has "$(berthd_said)" "read again: policy = di, replace = off" \
+    has "$(berthd_said)" "read again: policy = di, tune = replace=off" \
         "next start only: enforcement = dryrun, energy_root = /nowhere"
     same "enforcement" "$(node_field enforcement)" "$way"
 }

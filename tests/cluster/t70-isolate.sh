@@ -15,7 +15,7 @@ berthd_with() {
 }
 
 t70_a_sensitive_step_is_isolated_from_a_devil() {
-    berthd_with isolate_users=root policy=di
+    berthd_with grant=isolate=root policy=di
     knows devil 20000
     knows turtle 10
     start a --contention-aware=isolate,tag=devil
@@ -34,7 +34,7 @@ t70_a_sensitive_step_is_isolated_from_a_devil() {
 }
 
 t70_where_there_is_one_domain_for_all_that_is_said() {
-    berthd_with isolate_users=0 "topology=package:1 l3:1 core:2 pu:1"
+    berthd_with grant=isolate=0 "topology=package:1 l3:1 core:2 pu:1"
     knows devil 20000
     start a --contention-aware=isolate,tag=devil
     same "alone" "$(isolated a)" "true package 0"
@@ -56,12 +56,12 @@ t70_nobody_may_ask_unless_named() {
 }
 
 t70_groups_and_accounts_are_named() {
-    berthd_with isolate_groups=root
+    berthd_with grant=isolate:group=root
     knows devil 20000
     start a --contention-aware=isolate,tag=devil
     same "by group" "$(isolated a)" "true package 0"
     stop a
-    berthd_with isolate_accounts=physics
+    berthd_with grant=isolate:account=physics
     knows devil 20000
     start b --contention-aware=isolate,tag=devil --account=physics
     soon "by account" "true package 0" isolated b # slurmctld says which

@@ -196,6 +196,6 @@ file.flush()
 print(json.loads(file.readline())["error"])
 END
     )
-    same "refused" "$said" "only root and propose_users of berth.conf may"
+    same "refused" "$said" "only root and whom berth.conf grants propose may"
     stop r
 }

@@ -15,7 +15,7 @@ declare -gA SLURMS_OWN=([slurmd]=99) # how many short steps Slurm fails by itsel
 
 berthd_begin() {
     daemon_start berthd env LD_PRELOAD="$BUILD/tests/fault/.libs/preload.so" BERTH_FAULT_PAGE="$PAGE" "$CLUSTER/bin/berthd" \
-        -c "$CLUSTER/etc/berth.conf"
+        --test-keys -c "$CLUSTER/etc/berth.conf"
 }
 
 answers() {
@@ -435,7 +435,7 @@ stepd_stand() {
 berthd_two_nodes() {
     echo 0-1 >"$CLUSTER/run/has_memory"
     daemon_start berthd unshare -m --propagation private sh -c 'mount --bind "$1" /sys/devices/system/node/has_memory && shift && exec "$@"' sh \
-        "$CLUSTER/run/has_memory" "$CLUSTER/bin/berthd" -c "$CLUSTER/etc/berth.conf"
+        "$CLUSTER/run/has_memory" "$CLUSTER/bin/berthd" --test-keys -c "$CLUSTER/etc/berth.conf"
     wait_for 10 answers || fail "berthd does not answer: $(tail -n 3 "$CLUSTER/log/berthd.out")"
 }
 

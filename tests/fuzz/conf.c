@@ -12,7 +12,9 @@ static const char *const seeds[] = {
     "# a comment\nsocket = /run/berth/berthd.sock\nstate_dir=/run/berth\nprofile_db = /x/p.db\n"
     "topology = package:2 l3:2 core:4 pu:1\ncgroup_root = /sys/fs/cgroup\nallow = auto,off,policy\n"
     "enforcement = dryrun\nlog = stderr\nlog_level = debug\ndevil_miss_pmi = 12.5\n"
-    "neutral_miss_pmi = 100\nsweep_ms = 5s\nhistory = 256\n",
+    "neutral_miss_pmi = 100\nsweep = 5s\nhistory = 256\n",
+    "tune = counters=perf,software, sweep=2s\n  history=3\nreaders = hpc, metrics=*\n"
+    "grant = isolate=anna,ben, isolate:group=chem, throttle=\nisolate_qos = high\n",
     "\n; nothing\n", "history = 7", NULL};
 
 /* Print, read and print: the same text. */

@@ -74,13 +74,13 @@ slurm_start() {
 
 berthd_conf() {
     one_node_berthd_conf "$@"
-    sed -e "s,^\(socket\|state_dir\|profile_db\|ledger_queue\) = $CLUSTER/,\1 = $OTHER/," -e "s,^energy_root = .*,energy_root = $OTHER/meters," \
-        -e "s,^machine_profile = .*,machine_profile = $OTHER/berth/machine.json," -e "s,^cgroup_name = .*,cgroup_name = berth_$OTHER_NODE," \
+    sed -e "s,^\(tune = [a-z_]*\)=$CLUSTER/\(run\|berth\),\1=$OTHER/\2," -e "s,^energy_root = .*,energy_root = $OTHER/meters," \
+        -e "s,^tune = machine_profile=.*,tune = machine_profile=$OTHER/berth/machine.json," -e "s,^tune = cgroup_name=.*,tune = cgroup_name=berth_$OTHER_NODE," \
         -e "s,^ledger = .*,ledger = mariadb://127.0.0.1:$LINK_PORT/$LEDGER_DB," "$CLUSTER/etc/berth.conf" >"$CLUSTER/etc/berth2.conf"
 }
 
 berthd2_start() {
-    daemon_start berthd2 "$CLUSTER/bin/berthd" -c "$CLUSTER/etc/berth2.conf"
+    daemon_start berthd2 "$CLUSTER/bin/berthd" --test-keys -c "$CLUSTER/etc/berth2.conf"
     wait_for 10 "$CLUSTER/bin/berthctl" status --socket "$OTHER/run/berthd.sock" || daemon_failed berthd2
 }
 

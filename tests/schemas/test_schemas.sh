@@ -69,7 +69,7 @@ blackboard = on
 topology = package:2 l3:2 core:2 pu:1
 CONF
 chmod 600 "$dir/berth.conf"
-./berthd -c "$dir/berth.conf" >"$dir/log" 2>&1 &
+./berthd --test-keys -c "$dir/berth.conf" >"$dir/log" 2>&1 &
 pids=$!
 wait_for "answer of berthd" ./berthctl status --socket "$dir/s"
 asked status status --socket "$dir/s"

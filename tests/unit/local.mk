@@ -534,5 +534,6 @@ tests_fixtures_programs_turtle_CFLAGS = -O2
 tests_fixtures_programs_turtle_LDADD =
 
 EXTRA_DIST += tests/fixtures/pairs/LICENSE tests/fixtures/pairs/README.md tests/fixtures/pairs/spec2017.json
+EXTRA_DIST += tests/fixtures/conf/older-defaults tests/fixtures/conf/older-set
 EXTRA_DIST += tests/fixtures/topologies/uneven.xml tests/fixtures/meters tests/fixtures/told \
 	tests/fixtures/samples/software.jsonl tests/fixtures/samples/three.csv tests/fixtures/samples/three.jsonl

@@ -30,6 +30,7 @@ int ctl_print_json(struct json_object *value)
 int ctl_conf(const char *path, struct conf *conf, struct berth_error *err)
 {
     conf_init(conf);
+    conf->for_tests = path != NULL;
     if (!path && access(CONF_DEFAULT_PATH, F_OK) != 0)
         return 0;
     return conf_read(conf, path ? path : CONF_DEFAULT_PATH, err);

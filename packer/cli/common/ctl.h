@@ -19,7 +19,7 @@
 int ctl_print_json(struct json_object *value);
 
 /* Reads the daemon's configuration from `path`; NULL means CONF_DEFAULT_PATH, whose absence means
- * the defaults. 0, or -1 and err. */
+ * the defaults. Keys that are for tests count in a file that is named. 0, or -1 and err. */
 int ctl_conf(const char *path, struct conf *conf, struct berth_error *err);
 
 /* Blocks SIGINT, SIGTERM and SIGHUP, so that a verb that they end ends well, and one more where it

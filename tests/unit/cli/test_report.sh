@@ -349,7 +349,7 @@ END
             rows '12 13_3 15 ' -X $all -a
         }
         chmod 600 "$dir"/ledger.db*
-        refuses '' 1 'only root may read it, until ledger_group of berth.conf names a group' report --ledger "$url"
+        refuses '' 1 'only root may read it, until readers of berth.conf names a group' report --ledger "$url"
         # A berthd that does not know the question, and one that answers.
         printf 'ledger = %s\nsocket = %s/sock\n' "$url" "$dir" >"$dir/asks.conf"
         chmod 644 "$dir/asks.conf"

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "packer/conf/conf.h"
+#include "packer/conf/key.h"
 
 static char path[] = "/tmp/berth-conf-XXXXXX";
 
@@ -28,6 +28,7 @@ static void write_bytes(const char *text, size_t length)
 static int read_text(struct conf *conf, const char *text, struct berth_error *err)
 {
     write_bytes(text, strlen(text));
+    conf->for_tests = true;
     return conf_read(conf, path, err);
 }
 
@@ -189,6 +190,17 @@ static const struct {
     {"cgroup_name =\n", 1, "letters, digits"},
     {"socket =\n", 1, "an absolute path expected"},
     {"rcr_idle = 0.8\nrcr_saturated = 0.8\n", 2, "rcr_idle is 0.8, and has to be below rcr_satur"},
+    {"tune = sweep\n", 1, "tune: NAME=VALUE expected, not 'sweep'"},
+    {"log = stderr\ntune = history=3, swep=2s\n", 2, "unknown tune 'swep' (sweep?)"},
+    {"tune = policy=di\n", 1, "unknown tune 'policy'"},
+    {"tune = sweep=5\n", 1, "wrong unit (ms or s expected"},
+    {"event_table = /x,y=3\n", 1, "event_table: '/x,y=3': a comma stands between values only"},
+    {"tune = sweep=2s\nsweep = 3s\n", 2, "sweep: set before, in line 1"},
+    {"tune = sweep=2s, sweep=3s\n", 1, "set before"},
+    {"grant = isolat=7\n", 1, "unknown grant 'isolat' (isolate?)"},
+    {"grant = isolate=7\nisolate_users = 8\n", 2, "set before"},
+    {"isolate = 7\n", 1, "unknown key 'isolate'"},
+    {"readers = *\n", 1, "everybody may read metrics only: metrics=*"},
     {"socket = /x # here\n", 1, "a comment stands on a line of its own"},
     {"socket = "
      "/1234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901"
@@ -206,6 +218,7 @@ static void test_refused(void **state)
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         conf_init(&conf);
         conf.history = 7;
+        conf.for_tests = true;
         before = conf;
         assert_int_equal(read_text(&conf, refused[i].text, &err), -1);
         snprintf(where, sizeof(where), "%s:%u: ", path, refused[i].line);
@@ -222,6 +235,7 @@ static void test_nothing_half_done(void **state)
 
     (void)state;
     conf_init(&conf);
+    conf.for_tests = true;
     before = conf;
     assert_int_equal(read_text(&conf, "history = 9\nlog = syslog\nx = 1\n", NULL), -1);
     assert_memory_equal(&conf, &before, sizeof(conf));
@@ -298,6 +312,49 @@ static void test_foreign_owner(void **state)
     assert_int_equal(chown(path, 0, 0), 0);
 }
 
+/* Lists: what a comma means, several lines, blanks, and a group for all readers. */
+static void test_lists(void **state)
+{
+    struct conf conf;
+    struct berth_error err;
+
+    (void)state;
+    conf_init(&conf);
+    if (read_text(&conf,
+                  "tune = counters=perf,software, sweep = 2 s\n  history=3,\ntune =\n"
+                  "grant = isolate=anna,ben, isolate:group=chem,throttle=\n"
+                  "readers = hpc, metrics=*\n",
+                  &err) < 0)
+        fail_msg("%s", err.text);
+    assert_string_equal(conf.counters, "perf,software");
+    assert_int_equal(conf.sweep_ms, 2000);
+    assert_int_equal(conf.history, 3);
+    assert_string_equal(conf.isolate_users, "anna,ben");
+    assert_string_equal(conf.isolate_groups, "chem");
+    assert_string_equal(conf.throttle_users, "");
+    assert_string_equal(conf.metrics_group, "*");
+    assert_string_equal(conf.ledger_group, "hpc");
+    assert_string_equal(conf.profile_group, "hpc");
+    assert_string_equal(conf.older, "");
+}
+
+/* What is for tests has no effect without their flag, and is no error. */
+static void test_keys_of_tests(void **state)
+{
+    struct conf conf;
+    struct berth_error err;
+
+    (void)state;
+    conf_init(&conf);
+    write_bytes("topology = pu:2\nenergy_root = sys\nlog = syslog\n", 46);
+    assert_int_equal(conf_read(&conf, path, &err), 0);
+    assert_string_equal(conf.topology, "");
+    assert_string_equal(conf.energy_root, "/");
+    assert_int_equal(conf.log, LOG_TARGET_SYSLOG);
+    assert_string_equal(conf.older, "topology (line 1) is for tests, and has no effect, "
+                                    "energy_root (line 2) is for tests, and has no effect");
+}
+
 static char *printed(const struct conf *conf)
 {
     char *text = NULL;
@@ -317,10 +374,11 @@ static void test_print_reads_back(void **state)
 {
     struct conf conf, again;
     struct berth_error err;
-    char *text;
+    char *text, *same;
 
     (void)state;
     conf_init(&conf);
+    conf.for_tests = true;
     conf.sweep_ms = 1500;
     conf.history = 12;
     conf.devil_miss_pmi = 0.1;
@@ -331,32 +389,82 @@ static void test_print_reads_back(void **state)
     memcpy(conf.allow, "auto,off", 8);
     memcpy(conf.socket, "/a/b", 4);
     text = printed(&conf);
-    memset(&again, 0, sizeof(again));
+    conf_init(&again);
     if (read_text(&again, text, &err) < 0)
         fail_msg("%s", err.text);
-    assert_memory_equal(&conf, &again, sizeof(conf));
+    same = printed(&again);
+    assert_string_equal(text, same);
+    assert_string_equal(again.socket, "/a/b");
+    assert_string_equal(again.allow, "auto,off");
     free(text);
+    free(same);
 }
 
 static void test_mdoc_names_every_key(void **state)
 {
+    char *mdoc = printed(NULL), item[64];
+    size_t own = 0;
+
+    (void)state;
+    for (const struct conf_key *key = conf_key; key->name; key++) {
+        snprintf(item, sizeof(item), ".It Ic %s\n", key->name);
+        assert_true(!strstr(mdoc, item) == (key->section == CONF_TEST));
+        own += !conf_section[key->section].list && key->section != CONF_TEST;
+    }
+    for (enum conf_section_id id = 0; id < CONF_SECTIONS; id++) {
+        snprintf(item, sizeof(item), ".It Ic %s\n", conf_section[id].list);
+        assert_true(!conf_section[id].list || strstr(mdoc, item));
+        own += conf_section[id].list != NULL;
+    }
+    assert_true(own <= 28); /* a new key that few sites need is an entry of tune */
+    free(mdoc);
+}
+
+/* ---- files of older versions ---- */
+
+static FILE *open_fixture(const char *name)
+{
+    const char *srcdir = getenv("srcdir");
+    char fixture[512];
+    FILE *file;
+
+    snprintf(fixture, sizeof(fixture), "%s/tests/fixtures/conf/%s", srcdir ? srcdir : ".", name);
+    file = fopen(fixture, "re");
+    assert_non_null(file);
+    return file;
+}
+
+static bool is_own(const char *name)
+{
+    for (const struct conf_key *key = conf_key; key->name; key++)
+        if (strcmp(key->name, name) == 0 && !conf_section[key->section].list)
+            return true;
+    return false;
+}
+
+/* Each default that a key ever had is read, with one note where the key is none any more. */
+static void test_older_defaults(void **state)
+{
+    FILE *file = open_fixture("older-defaults");
     struct conf conf;
-    char *mdoc = printed(NULL), *text, *save, *line, item[64];
+    struct berth_error err;
+    char line[512], name[64];
     size_t keys = 0;
 
     (void)state;
-    conf_init(&conf);
-    text = printed(&conf);
-    for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+    while (fgets(line, sizeof(line), file)) {
         if (line[0] == '#')
             continue;
-        snprintf(item, sizeof(item), ".It Ic %.*s\n", (int)strcspn(line, " "), line);
-        assert_non_null(strstr(mdoc, item));
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(line, " "), line);
+        conf_init(&conf);
+        if (read_text(&conf, line, &err) < 0)
+            fail_msg("%s", err.text);
+        assert_true(!conf.older[0] == is_own(name));
+        assert_true(is_own(name) || strncmp(conf.older, name, strlen(name)) == 0);
         keys++;
     }
-    assert_true(keys >= 28);
-    free(text);
-    free(mdoc);
+    fclose(file);
+    assert_int_equal(keys, 101);
 }
 
 /* ---- read again ---- */
@@ -364,41 +472,36 @@ static void test_mdoc_names_every_key(void **state)
 /* Every key with another value than its default: those that a running berthd takes over, in the
  * order of the table, and those that wait for its next start. */
 #define LIVE_KEYS                                                                                  \
-    "private_data = on\nslurm_conf = /x/slurm.conf\nprofile_sharing = median\n"                    \
-    "allow = auto\nisolate_users = 7\nisolate_groups = 8\nisolate_accounts = physics\n"            \
-    "isolate_qos = high\nthrottle_users = 7\nprefetch_users = 8\npropose_users = 9\npolicy = "     \
-    "dio-power\n"                                                                                  \
-    "share = adapt\ndio_power_order = printed\nedp_power = above-idle\n"                           \
-    "log = syslog\nlog_level = warn\n"                                                             \
-    "devil_miss_pmi = 1\ntranquil_rule = printed\ntranquil_miss_pmi = 20\ntranquil_pass = 21s\n"   \
-    "adapt_light_mpa = 0.2\nadapt_light_lock = 22\nneutral_miss_pmi = 2\nsweep = 1s\nhistory = "   \
-    "3\nstartup = 4s\n"                                                                            \
-    "first_window = 5s\nwindow = 6s\nrest = 7s\ntogether = off\n"                                  \
-    "phase_change = 0.5\nlearn = off\nprofile_age = 7\n"                                           \
-    "move = all\ncontrol = 10\ndevice_near = prefer\nidle = near\nreplace = off\nreplace_horizon " \
-    "= 8s\n"                                                                                       \
-    "replace_limit = "                                                                             \
-    "9\nsacrifice = 0.2\nregret = "                                                                \
-    "0.1\nregret_time = 10s\n"                                                                     \
-    "memory_rate = 11\nprobe_every = 12s\nprobe_time = 13ms\nmetrics_steps = 14\n"                 \
-    "metrics_interval = 16s\nenergy_interval = 17s\nidle_energy = evenly\nenergy_price = 18\n"     \
+    "allow = auto\nprivate_data = on\nprofile_sharing = median\ngrant = isolate=7\n"               \
+    "grant = isolate:group=8\ngrant = isolate:account=physics\ngrant = isolate:qos=high\n"         \
+    "grant = throttle=7\ngrant = prefetch=8\ngrant = propose=9\npolicy = dio-power\n"              \
+    "move = all\nidle = near\ncontrol = 10\nreport_fields = Cost\nenergy_price = 18\n"             \
     "energy_currency = CHF\nenergy_tariff = sat=0.2\nenergy_co2 = 19\n"                            \
-    "energy_co2_tariff = sun=100\nreport_fields = Cost\n"
+    "energy_co2_tariff = sun=100\nidle_energy = evenly\nlog = syslog\nlog_level = warn\n"          \
+    "tune = slurm_conf=/x/slurm.conf\ntune = startup=4s\ntune = first_window=5s\n"                 \
+    "tune = window=6s\ntune = rest=7s\ntune = together=off\ntune = phase_change=0.5\n"             \
+    "tune = sweep=1s\ntune = history=3\ntune = learn=off\ntune = profile_age=7\n"                  \
+    "tune = devil_miss_pmi=1\ntune = neutral_miss_pmi=2\ntune = share=adapt\n"                     \
+    "tune = device_near=prefer\ntune = replace=off\ntune = replace_horizon=8s\n"                   \
+    "tune = replace_limit=9\ntune = sacrifice=0.2\ntune = regret=0.1\n"                            \
+    "tune = regret_time=10s\ntune = memory_rate=11\ntune = dio_power_order=printed\n"              \
+    "tune = edp_power=above-idle\ntune = tranquil_rule=printed\ntune = tranquil_miss_pmi=20\n"     \
+    "tune = tranquil_pass=21s\ntune = adapt_light_mpa=0.2\ntune = adapt_light_lock=22\n"           \
+    "tune = probe_every=12s\ntune = probe_time=13ms\ntune = energy_interval=17s\n"                 \
+    "tune = metrics_steps=14\ntune = metrics_interval=16s\n"
 #define START_KEYS                                                                                 \
-    "socket = /x/s\nstate_dir = /x\nprofile_db = /x/p\nprofile_group = users\nmachine_profile = "  \
-    "/x/m\n"                                                                                       \
-    "topology = pu:2\nplaces = threads\ncgroup_root = /x/cg\ncgroup_name = berth_2\nenforcement "  \
-    "= dryrun\n"                                                                                   \
-    "counters = software\ncounters_replay = /x/c\nevent_table = /x/e\nlock_time = on\n"            \
-    "reuse_sampling = on\ncontrol_key = /x/key\nthermal = on\nprobe = on\nmetrics = "              \
-    "unix:/x/m.sock\nmetrics_group = "                                                             \
-    "users\n"                                                                                      \
-    "metrics_textfile = /x/t\nblackboard = on\nrcr_rate = 50\nrcr_saturated = 0.8\nrcr_idle = "    \
-    "0.5\nrcr_hold = 5\nledger = off\nledger_defaults = /x/d\nledger_queue = /x/q\n"               \
-    "ledger_group = users\nsteer = on\nadmin_comment = on\ntres_energy = on\ncomment_program = "   \
-    "/x/b\njob_program = "                                                                         \
-    "/x/j\nenergy = hwmon\n"                                                                       \
-    "energy_root = /x\ndevice_root = /x\nenergy_model = idle=1W,core=2W\n"
+    "enforcement = dryrun\nledger = off\nledger_defaults = /x/d\nadmin_comment = on\n"             \
+    "tres_energy = on\nmetrics = unix:/x/m.sock\nmetrics_textfile = /x/t\n"                        \
+    "readers = metrics=users\nreaders = ledger=users\nreaders = profiles=users\n"                  \
+    "energy_model = idle=1W,core=2W\ntune = socket=/x/s\ntune = state_dir=/x\n"                    \
+    "tune = profile_db=/x/p\ntune = machine_profile=/x/m\ntune = event_table=/x/e\n"               \
+    "tune = ledger_queue=/x/q\ntune = cgroup_name=berth_2\ntune = control_key=/x/key\n"            \
+    "tune = job_program=/x/j\ntune = comment_program=/x/b\ntune = counters=software\n"             \
+    "tune = lock_time=on\ntune = reuse_sampling=on\ntune = places=threads\n"                       \
+    "tune = thermal=on\ntune = probe=on\ntune = energy=hwmon\ntune = steer=on\n"                   \
+    "tune = blackboard=on\ntune = rcr_rate=50\ntune = rcr_saturated=0.8\n"                         \
+    "tune = rcr_idle=0.5\ntune = rcr_hold=5\ntopology = pu:2\ncounters_replay = /x/c\n"            \
+    "cgroup_root = /x/cg\nenergy_root = /x\ndevice_root = /x\n"
 
 /* "a = b\nc = d\n" is "a = b, c = d". */
 static void assert_changes(const char *list, const char *lines)
@@ -432,12 +535,40 @@ static void test_reload(void **state)
     conf_reload(&now, &next, &changes);
     assert_changes(changes.taken, LIVE_KEYS);
     assert_changes(changes.waiting, START_KEYS);
+    now.for_tests = true;
     before = printed(&want);
     after = printed(&now);
     assert_string_equal(before, after);
     conf_reload(&now, &now, &changes);
     assert_string_equal(changes.taken, "");
     assert_string_equal(changes.waiting, "");
+    free(before);
+    free(after);
+}
+
+/* A whole file of an older version says the same as one of now. */
+static void test_older_file(void **state)
+{
+    FILE *file = open_fixture("older-set");
+    char text[8192] = "", *before, *after;
+    struct conf now, older;
+    struct berth_error err;
+
+    (void)state;
+    conf_init(&now);
+    conf_init(&older);
+    assert_int_equal(read_text(&now, LIVE_KEYS START_KEYS, &err), 0);
+    assert_string_equal(now.older, "");
+    assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+    fclose(file);
+    if (read_text(&older, text, &err) < 0)
+        fail_msg("%s", err.text);
+    before = printed(&now);
+    after = printed(&older);
+    assert_string_equal(before, after);
+    assert_non_null(strstr(older.older, "isolate_users (line 7) is grant = isolate=7, "));
+    assert_non_null(strstr(older.older, " more"));
+    assert_null(strchr(older.older, '\n'));
     free(before);
     free(after);
 }
@@ -458,24 +589,18 @@ static size_t count_of(const char *text, const char *part)
 /* No key is missing above, and people are told of each one that waits. */
 static void test_reload_knows_every_key(void **state)
 {
-    struct conf conf;
-    char *text, *mdoc = printed(NULL), *save, *line, item[64];
-    bool waits = false;
+    char *mdoc = printed(NULL), line[128], value[] = "";
+    size_t waiting = 0, for_tests = 0;
 
     (void)state;
-    conf_init(&conf);
-    text = printed(&conf);
-    for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        if (line[0] == '#') {
-            waits = strcmp(line, "# " WAITS) == 0;
-            continue;
-        }
-        snprintf(item, sizeof(item), "\n%.*s =", (int)strcspn(line, " "), line);
-        assert_int_equal(count_of("\n" START_KEYS, item), waits);
-        assert_int_equal(count_of("\n" LIVE_KEYS, item), !waits);
+    for (const struct conf_key *key = conf_key; key->name; key++) {
+        conf_format_line(key, value, line, sizeof(line));
+        assert_int_equal(count_of(START_KEYS, line), key->when == CONF_START);
+        assert_int_equal(count_of(LIVE_KEYS, line), key->when == CONF_LIVE);
+        waiting += key->when == CONF_START;
+        for_tests += key->section == CONF_TEST;
     }
-    assert_int_equal(count_of(mdoc, WAITS), count_of(START_KEYS, "\n"));
-    free(text);
+    assert_int_equal(count_of(mdoc, WAITS), waiting - for_tests);
     free(mdoc);
 }
 
@@ -493,8 +618,12 @@ int main(void)
         cmocka_unit_test(test_unsafe_files),
         cmocka_unit_test(test_fifo),
         cmocka_unit_test(test_foreign_owner),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_keys_of_tests),
         cmocka_unit_test(test_print_reads_back),
         cmocka_unit_test(test_mdoc_names_every_key),
+        cmocka_unit_test(test_older_defaults),
+        cmocka_unit_test(test_older_file),
         cmocka_unit_test(test_reload),
         cmocka_unit_test(test_reload_knows_every_key),
     };

@@ -132,7 +132,7 @@ static void test_who(void **state)
     struct step *step = fixture_start(f, fixture_request(1, 0, "0-3", "0", 1, "p"));
 
     assert_non_null(strstr(propose_as(f, ALICE, "\"cpus\":\"2\""),
-                           "\"error\":\"only root and propose_users of berth.conf may\""));
+                           "\"error\":\"only root and whom berth.conf grants propose may\""));
     assert_non_null(strstr(ask(f, ALICE, "{\"version\":1,\"op\":\"cores\"}\n"), "\"ok\":false"));
     assert_string_equal(at(step), "0");
     strcpy(f->packer.world.conf.propose_users, "7,1000");

@@ -102,8 +102,8 @@ static void test_priority(void **state)
     request.options.max_slowdown_pct = 5;
     assert_told(*state, request,
                 "isolate has no effect: berth.conf names neither its user nor a group, account or "
-                "QOS of it (isolate_users, ...); max-slowdown has no effect: berth.conf names "
-                "neither its user nor a group, account or QOS of it (isolate_users, ...)");
+                "QOS of it (its key grant); max-slowdown has no effect: berth.conf names "
+                "neither its user nor a group, account or QOS of it (its key grant)");
 }
 
 /* There is nothing to leave to the user where nobody uses hardware counters. */

@@ -132,8 +132,8 @@ static void test_refused(void **state)
     assert_string_equal(step->refused, "max-slowdown");
     assert_explained(f, step,
                      "{\"asked\":null,\"predicted\":null,\"met\":false,\"reason\":\"berth.conf "
-                     "names neither its user nor a group, account or QOS of it (isolate_users, "
-                     "...)\"}");
+                     "names neither its user nor a group, account or QOS of it (its key "
+                     "grant)\"}");
     strcpy(f->packer.world.conf.isolate_users, "*");
     assert_note(f, step,
                 "; max-slowdown has no effect: berth.conf did not allow it when the step began");

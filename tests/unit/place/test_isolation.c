@@ -212,7 +212,7 @@ static void test_refused(void **state)
     a = registry_find(f->packer.steps, (struct wire_step_id){1, 0});
     assert_int_equal(a->state, STEP_PLACED);
     assert_granted(f, a, "");
-    assert_reason(f, a, "isolate_users");
+    assert_reason(f, a, "its key grant");
 }
 
 static void test_note(void **state)

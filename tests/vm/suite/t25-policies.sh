@@ -127,7 +127,7 @@ t25_a_node_that_knows_nothing_uses_di() {
 
 # max-slowdown is kept where that can be done, though the policy would have it otherwise.
 t25_max_slowdown() {
-    pairs_by missrate isolate_users=root
+    pairs_by missrate grant=isolate=root
     four ,max-slowdown=8
     soon "pairs" "deep+light mid+stream" found
     same "met" "$(explained deep '.place.max_slowdown | "\(.asked) \(.met)"')" "0.08 true"
@@ -137,7 +137,7 @@ t25_max_slowdown() {
 
 t25_max_slowdown_that_cannot_be_met() {
     local said
-    pairs_by contend isolate_users=root "topology=package:1 l3:1 core:$CPUS pu:1"
+    pairs_by contend grant=isolate=root "topology=package:1 l3:1 core:$CPUS pu:1"
     knows deep 100 0 "${HITS[deep]}"
     knows stream 15000 0 "${HITS[stream]}"
     start a --contention-aware=tag=stream
@@ -150,7 +150,7 @@ t25_max_slowdown_that_cannot_be_met() {
 }
 
 t25_max_slowdown_is_for_whom_the_site_names() {
-    pairs_by contend isolate_users=nobody
+    pairs_by contend grant=isolate=nobody
     knows deep 100 0 "${HITS[deep]}"
     start a --contention-aware=tag=deep,max-slowdown=5,verbose
     has "$(cat "$CLUSTER/out/a.srun")" "max-slowdown has no effect: berth.conf names neither"
