@@ -7,8 +7,8 @@
  * to see contention and its end. The paper prints neither thresholds nor holds; the holds here are
  * for 100 samples a second.
  *
- * A sample that is NAN says that nothing is known, and holds likewise: one that is missed does not
- * end contention, a counter that is gone does.
+ * A sample that is NAN says that nothing is known, which becomes the state as any other, after
+ * `hold` in a row: one that is missed does not end contention, a counter that is gone does.
  *
  * Pure arithmetic: no I/O, no clock, no globals. */
 #ifndef BERTH_MODELS_TASKS_SATURATION_H

@@ -55,15 +55,15 @@ static void append(struct lock_program *program, const struct bpf_insn *insn, si
 /* End, unless this futex call is one that waits. */
 static void append_operation(struct lock_program *program)
 {
-    APPEND(program, LOAD(R6, R1, ARGUMENT_2),               /* r6 = futex_op */
-           ALU_IMM(BPF_AND, R6, FUTEX_CMD_MASK & 0x7f),     /* without its flags */
-           JUMP_IMM(BPF_JEQ, R6, FUTEX_WAIT, 6),            /* one of these: go on */
-           JUMP_IMM(BPF_JEQ, R6, FUTEX_LOCK_PI, 5),         /* to the end of this part */
-           JUMP_IMM(BPF_JEQ, R6, FUTEX_WAIT_BITSET, 4),     /* likewise */
-           JUMP_IMM(BPF_JEQ, R6, FUTEX_WAIT_REQUEUE_PI, 3), /* likewise */
-           JUMP_IMM(BPF_JEQ, R6, FUTEX_LOCK_PI2, 2),        /* likewise */
-           MOV_IMM(R0, 0),                                  /* any other: */
-           EXIT());                                         /* nothing to do */
+    APPEND(program, LOAD(R6, R1, ARGUMENT_2),           /* r6 = futex_op */
+           ALU_IMM(BPF_AND, R6, FUTEX_CMD_MASK & 0x7f), /* without its flags */
+           JUMP_IMM(BPF_JEQ, R6, FUTEX_WAIT, 6),        /* one of these five: go on */
+           JUMP_IMM(BPF_JEQ, R6, FUTEX_LOCK_PI, 5),     /* behind this part */
+           JUMP_IMM(BPF_JEQ, R6, FUTEX_WAIT_BITSET, 4),
+           JUMP_IMM(BPF_JEQ, R6, FUTEX_WAIT_REQUEUE_PI, 3),
+           JUMP_IMM(BPF_JEQ, R6, FUTEX_LOCK_PI2, 2), /* the last of them */
+           MOV_IMM(R0, 0),                           /* any other: */
+           EXIT());                                  /* nothing to do */
 }
 
 /* Who runs: keys of both maps on the stack. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* confdoc - run by make, not installed: the table of conf.c as etc/berth.conf and as the list of
- * keys in berth.conf(5), so that neither can say something else than the parser; and likewise the
- * table of metrics/families.c, for berth-metrics(7), and for the test of the dashboard; and the
- * facts and the columns of report, for the schemas (doc/schemas/fill.awk) and berth-facts(7). */
+/* confdoc - run by make, not installed. It prints tables of the program, so that no page can say
+ * something else than the code: the keys of conf/keys.c for berth.conf(5); the series of
+ * metrics/families.c for berth-metrics(7) and for the test of the dashboard; the facts and the
+ * columns of report for the schemas (doc/schemas/fill.awk) and berth-facts(7). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

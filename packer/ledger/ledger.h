@@ -119,7 +119,7 @@ struct ledger_node {
     int64_t missed;    /* launches that went on without berth since its start */
 };
 
-/* Likewise of a node. */
+/* Has the database told of a node's news, as ledger_tell() does of its pressure. */
 void ledger_tell_node(struct ledger *ledger, const struct ledger_node *node);
 
 /* Calls fn with the last news of each node, by name, until it returns other than 0. Returns 0, also

@@ -15,7 +15,8 @@
 char *ledger_line_encode(const struct ledger_record *record);
 
 /* Writes the record as an object of what is known, and not 0: a field that is absent is as
- * ledger_record_init() has it. Texts are cleaned likewise. json_read() with ledger_fields reads it.
+ * ledger_record_init() has it. Texts are cleaned as those of ledger_line_encode(). json_read() with
+ * ledger_fields reads it.
  */
 void ledger_record_put(FILE *out, const struct ledger_record *record);
 

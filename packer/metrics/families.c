@@ -44,8 +44,8 @@ const struct metrics_family TABLE(metrics_family, METRICS_FAMILIES) = {
                                      "would have had it placed those that it only observed. It is "
                                      "predicted, not measured."},
     ROW(METRICS_GAINED_ENERGY) = {"berth_predicted_energy_joules", METRICS_COUNTER, "joules",
-                                  "Their energy, likewise, at the same power, of those that were "
-                                  "metered."},
+                                  "Energy that berth has saved (or cost) ended steps that were "
+                                  "metered, predicted from their core time at the same power."},
     ROW(METRICS_FREED_CORE_TIME) = {"berth_freed_core_seconds", METRICS_COUNTER, "seconds",
                                     "Core time of cores that ended steps gave up by their size."},
     ROW(METRICS_SLOWDOWN) =

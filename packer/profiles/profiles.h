@@ -337,7 +337,7 @@ enum profile_pairs {
     PROFILE_PAIRS_ALL,   /* of all users */
     PROFILE_PAIRS_USERS, /* of all but root */
     PROFILE_PAIRS_OF,    /* of the user */
-    PROFILE_PAIRS_PAGE,  /* likewise, in the order in which they are found soonest */
+    PROFILE_PAIRS_PAGE,  /* of the user, in the order in which they are found soonest */
     PROFILE_PAIRS_ROOT,  /* root's, in which the key has any part */
     PROFILE_PAIRS_WAYS
 };

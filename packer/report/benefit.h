@@ -4,7 +4,7 @@
  * Two things are told apart everywhere: what contend predicts (where Slurm put all, where berth put
  * or would have put them), and what was measured (a step's speed against that which it has alone).
  * A step's time would have been its own times (1 + slowdown there) / (1 + slowdown here); its
- * energy likewise, at the same power. What was measured tells of one place only, so a gain is
+ * energy would have been its own times the same ratio, at the same power. What was measured tells of one place only, so a gain is
  * measured only where the same program (of the same user, tag and number of cores) ran both where
  * Slurm put it and where berth did; their neighbours were not the same. Where a trial was on
  * (enact/trial.h), only its jobs are compared: whom users opt in or out is not by chance.

@@ -41,7 +41,7 @@
 
 #define SHORT_INSTRUCTIONS 10000000 /* a shorter run mostly shows how a program starts */
 #define TIMED_MIN_S 0.01            /* of CPU time: in less, mostly the program's start is timed */
-#define TIMED_MIN_INSTRUCTIONS 500000 /* likewise, however slow: a start alone has 200,000 */
+#define TIMED_MIN_INSTRUCTIONS 500000 /* and in fewer of these: a start alone has 200,000 */
 #define TIMED_MARGIN_S 10 /* a run at full speed may take as long as the traced one, and this */
 #define PROGRESS_AFTER_S 2
 #define PROGRESS_TTY_S 0.5

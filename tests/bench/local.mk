@@ -12,7 +12,7 @@ tests_bench_register_LDADD = libbench.la $(PACKER_LIBS)
 dist_noinst_SCRIPTS += tests/bench/launch
 EXTRA_DIST += tests/bench/pairs.sh
 
-# What counting adds to a program that runs; likewise.
+# What counting adds to a program that runs, on a real cluster; as root, after a build in ./build.
 dist_noinst_SCRIPTS += tests/bench/overhead
 
 # contend beside other models, against measured or simulated slowdowns.

@@ -9,7 +9,7 @@ answers() {
     wait_for 5 test -S "$CLUSTER/run/berthd.sock"
 }
 
-# unanswered WHAT: likewise, and the plugin waits no longer than it does by itself, for what never comes.
+# unanswered WHAT: something else listens there, and the plugin waits no longer than it does by itself, for what never comes.
 unanswered() {
     CLUSTER_DEADLINE=
     plugin_on

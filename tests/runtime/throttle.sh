@@ -88,7 +88,7 @@ page features=2 hold=1
         repeat 25 1.1 .85
         repeat 8 .9 .9 .9 .7 # never five in a row
         repeat 25 .3
-        repeat 6 .95 .9 .2 # likewise
+        repeat 6 .95 .9 .2 # never five in a row
         repeat 25 nan
     done
 } >file

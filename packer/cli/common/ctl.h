@@ -51,8 +51,8 @@ int ctl_ask_lines(const char *socket, const struct wire_request *request, double
 
 /* ---- reading and showing an answer (common/print.c) ---- */
 
-/* Return a field as text, "-" where it is absent, null or no text; as a number, NAN likewise; and
- * whether it is true. */
+/* Return a field as text, "-" where it is absent, null or no text; as a number, NAN where it is
+ * absent or no number; and whether it is true. */
 const char *ctl_text(struct json_object *object, const char *key);
 const char *ctl_known_text(struct json_object *object, const char *key); /* NULL: "-", or "" */
 double ctl_number(struct json_object *object, const char *key);

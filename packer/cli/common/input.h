@@ -13,13 +13,13 @@
  * it; NULL and err (without the file's name). */
 struct json_object *ctl_input_read(const char *path, struct berth_error *err);
 
-/* Says on stderr which fields of an input nobody has read (base/json_asked.h), and what may be meant
- * by them. They change nothing. Call it when the input was read, with its name, and whether to its
- * end. */
+/* Says on stderr which fields of an input nobody has read (base/json_asked.h), and what may be
+ * meant by them. They change nothing. Call it when the input was read, with its name, and whether
+ * to its end. */
 void ctl_input_tell_unread(const char *name, struct json_object *input, bool whole);
 
-/* Reads all of the file, of whatever kind, or of stdin likewise. Returns text that the caller
- * frees, with a NUL at its end; NULL and err. */
+/* Reads all of the file, of whatever kind, or all of stdin where path is NULL or "-". Returns text
+ * that the caller frees, with a NUL at its end; NULL and err. */
 char *ctl_input_text(const char *path, size_t *length, struct berth_error *err);
 
 /* Returns what errors about that input call it: the path, or "stdin". */
