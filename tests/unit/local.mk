@@ -417,13 +417,13 @@ endif
 # Sanitizers see nothing of these: one builds what it needs with its own, the others read the sources.
 if !SANITIZERS
 TESTS += tests/unit/tasks/test_tsan.sh tests/check-layers tests/test-layers tests/check-writers tests/test-writers \
-	tests/check-tables tests/test-tables tests/check-bag tests/test-bag tests/check-names tests/test-once
+	tests/check-tables tests/test-tables tests/check-bag tests/test-bag tests/check-names tests/check-map tests/test-once
 endif
 EXTRA_DIST += $(unit_scripts) tests/unit/common/ctl_check.sh tests/unit/metrics/rules_test.yml tests/unit/tasks/test_tsan.sh
 
 TESTS += $(unit_programs) $(unit_scripts)
 EXTRA_DIST += tests/check-layers tests/test-layers tests/check-writers tests/test-writers tests/check-tables tests/test-tables tests/check-bag tests/check-names \
-	tests/test-bag tests/test-once
+	tests/check-map tests/test-bag tests/test-once
 
 # What a test takes from elsewhere.
 day_node = tests/bench/day_sim.c tests/bench/day_best.c tests/bench/day_truth.c tests/bench/day_noise.c tests/bench/day_search.c \
