@@ -5,7 +5,8 @@
 
 #define ROUNDING 1e-9 /* 1 - 0.7 is more than 0.3 in binary; it is the same here */
 
-const struct faithful_row faithful_table[FAITHFUL_ROWS] = {
+/* Table 5.1, from low to high */
+static const struct faithful_row faithful_table[FAITHFUL_ROWS] = {
     {0.10, 250}, {0.20, 200}, {0.30, 150}, {0.40, 120}, {0.50, 100},
     {0.60, 80},  {0.70, 50},  {0.80, 30},  {0.90, 20},  {1.00, 10},
 };

@@ -25,7 +25,6 @@ struct faithful_row {
     double most; /* the largest scaling factor of the row */
     unsigned quantum_ms;
 };
-extern const struct faithful_row faithful_table[FAITHFUL_ROWS]; /* Table 5.1, from low to high */
 
 struct faithful { /* all zero: nothing was seen */
     bool working; /* worker threads were seen */

@@ -110,7 +110,8 @@ bool tranquil_fell(enum tranquil_rule rule, size_t m, const double *before, size
     return rule == TRANQUIL_PRINTED || is_lower(&a, &b) || is_lower(&off_a, &off_b);
 }
 
-struct tranquil_profile tranquil_profile(const struct tranquil_burst *burst)
+/* Returns means and deviations. */
+static struct tranquil_profile tranquil_profile(const struct tranquil_burst *burst)
 {
     struct moments miss = moments_of(burst->n, burst->miss);
     struct moments icx = moments_of(burst->n, burst->icx);

@@ -100,9 +100,6 @@ struct tranquil { /* all zero: nothing has happened */
 bool tranquil_burst(struct tranquil *tranquil, const struct tranquil_rules *rules,
                     const struct tranquil_burst *burst);
 
-/* Returns means and deviations. */
-struct tranquil_profile tranquil_profile(const struct tranquil_burst *burst);
-
 /* Says whether mean and standard deviation of the n values `after` are below those of the m values
  * `before`, by that rule. Values that are NAN are left out. */
 bool tranquil_fell(enum tranquil_rule rule, size_t m, const double *before, size_t n,

@@ -23,7 +23,8 @@ const char *nucore_status_name(enum nucore_status status)
     return names[status];
 }
 
-double nucore_wanted(const struct nucore *nucore, size_t p)
+/* Returns what a program would ask for with all cores that it may have, GB/s. */
+static double nucore_wanted(const struct nucore *nucore, size_t p)
 {
     const struct numem_program *program = &nucore->program[p].use;
     size_t n = nucore->machine->nodes;

@@ -75,9 +75,7 @@ unsigned nucore_most(const struct nucore *nucore, size_t program, size_t node);
  * *program whose it is. */
 int nucore_check(const struct nucore *nucore, struct numem_fault *fault, size_t *program);
 
-/* Returns what a program would ask for with all cores that it may have, GB/s; and what a GB/s of it
- * is worth, in cores. */
-double nucore_wanted(const struct nucore *nucore, size_t program);
+/* Returns what a GB/s of a program is worth, in cores. */
 double nucore_gain(const struct nucore *nucore, size_t program);
 
 /* Finds an allocation that is the best one, or nearly so: of what changes of some cores lead to

@@ -52,7 +52,8 @@ static bool input_valid(const struct improve *problem, const size_t *cache_of, s
     return problem->horizon >= 0;
 }
 
-size_t guess_domain(const struct guess *guess, size_t cache)
+/* Returns the memory node of a cache. */
+static size_t guess_domain(const struct guess *guess, size_t cache)
 {
     return guess->problem->domain ? guess->problem->domain[cache] : 0;
 }

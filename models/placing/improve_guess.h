@@ -45,9 +45,6 @@ double guess_price(const struct guess *guess, size_t unit, size_t to);
 /* Returns that of all that move. */
 double guess_change_price(const struct guess *guess, const struct guess_change *change);
 
-/* Returns the memory node of a cache. */
-size_t guess_domain(const struct guess *guess, size_t cache);
-
 /* Returns whether all who stand on the caches have a core there after the change. */
 bool guess_fits(const struct guess *guess, const struct guess_change *change);
 

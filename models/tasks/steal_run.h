@@ -77,9 +77,6 @@ uint32_t run_take_event(struct run *run);
 /* Adds a task to the worker's own queue; run->failed: there was no memory. */
 void run_push(struct run *run, struct worker *worker, struct item item);
 
-/* Takes the newest task of the own queue. Says whether there was any. */
-bool run_pop(struct run *run, struct worker *worker, struct item *item);
-
 /* Takes the oldest task of a queue that has any. */
 struct item run_take_oldest(struct queue *queue, const struct threshold *threshold);
 

@@ -104,7 +104,7 @@ void run_push(struct run *run, struct worker *worker, struct item item)
 }
 
 /* Takes the newest task of the own queue. */
-bool run_pop(struct run *run, struct worker *worker, struct item *item)
+static bool run_pop(struct run *run, struct worker *worker, struct item *item)
 {
     struct queue *queue = &run->queue[worker->queue];
 

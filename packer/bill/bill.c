@@ -98,7 +98,8 @@ int bill_open_at(struct bill **out, const struct packer *packer, double now_s,
                : 0;
 }
 
-int bill_open(struct bill **out, const struct packer *packer, struct berth_error *err)
+/* The meters, and what a berthd before this one left in the state folder. */
+static int bill_open(struct bill **out, const struct packer *packer, struct berth_error *err)
 {
     return bill_open_at(out, packer, clock_s(), err);
 }

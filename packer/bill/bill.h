@@ -35,8 +35,6 @@ struct bill_account {
 
 struct bill;
 
-/* The meters, and what a berthd before this one left in the state folder. */
-int bill_open(struct bill **out, const struct packer *packer, struct berth_error *err);
 void bill_close(struct bill *bill); /* NULL is fine */
 
 /* An interval ends now: at each window, and before a step begins, ends, or changes its cores. One

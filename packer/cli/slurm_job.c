@@ -21,7 +21,8 @@ static const char sacct_fields[] = "JobIDRaw,UID,NNodes,State,NodeList,JobID,Ela
 
 /* ---- texts ---- */
 
-double slurm_job_seconds(const char *text)
+/* Returns seconds of "[D-][HH:]MM:SS"; NAN of another text. */
+static double slurm_job_seconds(const char *text)
 {
     unsigned days = 0, part[3] = {0}, n;
     const char *dash = strchr(text, '-');
@@ -34,7 +35,8 @@ double slurm_job_seconds(const char *text)
     return n == 2 && !dash ? part[0] * 60.0 + part[1] : NAN;
 }
 
-double slurm_job_tres_memory(const char *tres)
+/* Returns the bytes of "mem=" in a list of TRES, as "cpu=2,mem=1.50G,node=1"; NAN without one. */
+static double slurm_job_tres_memory(const char *tres)
 {
     static const char unit[] = "KMGTP";
     const char *at = strstr(tres, "mem="), *found;

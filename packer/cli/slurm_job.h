@@ -42,10 +42,4 @@ bool slurm_job_runs(const struct slurm_job *job);
 
 /* ---- texts of Slurm (for tests) ---- */
 
-/* Returns seconds of "[D-][HH:]MM:SS"; NAN of another text. */
-double slurm_job_seconds(const char *text);
-
-/* Returns the bytes of "mem=" in a list of TRES, as "cpu=2,mem=1.50G,node=1"; NAN without one. */
-double slurm_job_tres_memory(const char *tres);
-
 #endif

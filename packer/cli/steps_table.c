@@ -17,7 +17,9 @@
 
 /* ---- what is known of a step ---- */
 
-double steps_cpu_pct(struct json_object *step)
+/* Returns a step's CPU time in percent of one CPU: since the last page where it has "cpu_pct", else
+ * over its life; NAN: not known. */
+static double steps_cpu_pct(struct json_object *step)
 {
     double used_s = ctl_number(step, "user_s") + ctl_number(step, "system_s");
 
@@ -26,7 +28,8 @@ double steps_cpu_pct(struct json_object *step)
     return ctl_number(step, "elapsed_s") > 0 ? 100 * used_s / ctl_number(step, "elapsed_s") : NAN;
 }
 
-double steps_watts(struct json_object *step)
+/* Returns its power in the same way, by "power_w". */
+static double steps_watts(struct json_object *step)
 {
     if (json_object_object_get_ex(step, "power_w", NULL))
         return ctl_number(step, "power_w");

@@ -34,11 +34,8 @@ void steps_put(struct screen *screen, struct json_object *steps, bool top);
 
 #define STEPS_TREND 8 /* columns of a step's "trend", which `top` adds: a character a page */
 
-/* Returns a step's CPU time in percent of one CPU: since the last page where it has "cpu_pct", else
- * over its life; its power in the same way, by "power_w"; its slowdown as a fraction, measured
- * (then *measured is true) or predicted. NAN where they are not known. */
-double steps_cpu_pct(struct json_object *step);
-double steps_watts(struct json_object *step);
+/* Returns a step's slowdown as a fraction, measured (then *measured is true) or predicted; NAN
+ * where it is not known. */
 double steps_slowdown(struct json_object *step, bool *measured);
 
 /* Returns the colour of a step: a devil's, a turtle's, that of one which failed. */

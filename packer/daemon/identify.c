@@ -96,7 +96,8 @@ void identify_begin(const struct packer *packer, struct step *step)
         step->identity.slowdown_waits_pct = asked.max_slowdown_pct;
 }
 
-void identify_adopt(const struct packer *packer, struct step *step)
+/* Does the same for a step that was adopted; its options are as they were. */
+static void identify_adopt(const struct packer *packer, struct step *step)
 {
     join(packer, step, step->identity.isolate_waits || step->identity.slowdown_waits_pct >= 0);
     if (step->identity.is.source != WIRE_SOURCE_NONE || is_asked(packer, step))

@@ -15,9 +15,6 @@
  * allowed, for good or until that is known. */
 void identify_begin(const struct packer *packer, struct step *step);
 
-/* Does the same for a step that was adopted; its options are as they were. */
-void identify_adopt(const struct packer *packer, struct step *step);
-
 /* Asks again, when the live steps are adopted, for the runs of which steps had ended before an
  * earlier berthd had an answer: one that was killed. */
 void identify_resume(const struct packer *packer);

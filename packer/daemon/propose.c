@@ -19,7 +19,8 @@
 #include "packer/steps/proposed.h"
 #include "packer/system/cpufreq.h"
 
-int propose_admit(const struct reply *reply, struct berth_error *err)
+/* May who asks? 0, or -1 and err. */
+static int propose_admit(const struct reply *reply, struct berth_error *err)
 {
     if (admit_proposes(&reply->packer->world.conf, reply->uid))
         return 0;

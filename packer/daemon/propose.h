@@ -4,16 +4,13 @@
  * one step at a time (propose). berthd is REEact's manager: it checks each proposal by its own
  * rules, journals and verifies what it does, and undoes it when the step ends.
  *
- * Root's programs may, and those whom berth.conf grants it, and no more of their proposals are carried out
- * in a minute than berthd may move steps for others' sake (replace_limit). One that is refused says
- * why in one line. */
+ * Root's programs may, and those whom berth.conf grants it, and no more of their proposals are
+ * carried out in a minute than berthd may move steps for others' sake (replace_limit). One that is
+ * refused says why in one line. */
 #ifndef BERTH_DAEMON_PROPOSE_H
 #define BERTH_DAEMON_PROPOSE_H
 
 #include "packer/serve/reply.h"
-
-/* May who asks? 0, or -1 and err. */
-int propose_admit(const struct reply *reply, struct berth_error *err);
 
 /* Carries out what reply->request.propose says. 0, or -1 and err: why not. */
 int propose_act(struct reply *reply, struct berth_error *err);

@@ -136,7 +136,9 @@ static bool is_watched(const struct packer *packer, const struct step *step)
            !step->binder.seen && tells(step) && step->binder.looks < LOOKS_MAX;
 }
 
-bool binders_turn(const struct packer *packer)
+/* Looks at the threads of steps at home, where that is due, for a millisecond at most. One that is
+ * seen to bind them is not moved any more. Returns whether one has left berth's care. */
+static bool binders_turn(const struct packer *packer)
 {
     double began_s = clock_s();
     struct step *step;
@@ -154,7 +156,8 @@ bool binders_turn(const struct packer *packer)
     return left;
 }
 
-double binders_due(const struct packer *packer)
+/* Seconds until the next look, or < 0: none. */
+static double binders_due(const struct packer *packer)
 {
     double due_s = INFINITY;
     const struct step *step;
@@ -177,7 +180,10 @@ static bool would_show(const struct step *step)
     return true;
 }
 
-void binders_end(const struct packer *packer, const struct step *step, const struct wire_end *end)
+/* The step is over. Where an earlier run of its program bound its threads, and this one was looked
+ * at and bound none, that counts for the program. `end` NULL: nobody knows how it ended. */
+static void binders_end(const struct packer *packer, const struct step *step,
+                        const struct wire_end *end)
 {
     if (end && end->exit_status == 0 && step->profile.bound_at && step->binder.looked &&
         !step->binder.seen && tells(step) && would_show(step))

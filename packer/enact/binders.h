@@ -31,15 +31,4 @@
  * noted before. */
 void binders_note(const struct packer *packer, struct step *step);
 
-/* Looks at the threads of steps at home, where that is due, for a millisecond at most. One that is
- * seen to bind them is not moved any more. Returns whether one has left berth's care. */
-bool binders_turn(const struct packer *packer);
-
-/* Seconds until the next look, or < 0: none. */
-double binders_due(const struct packer *packer);
-
-/* The step is over. Where an earlier run of its program bound its threads, and this one was looked
- * at and bound none, that counts for the program. `end` NULL: nobody knows how it ended. */
-void binders_end(const struct packer *packer, const struct step *step, const struct wire_end *end);
-
 #endif

@@ -399,7 +399,8 @@ bool bindings_turn(const struct packer *packer)
     return left;
 }
 
-double bindings_due(const struct packer *packer)
+/* Seconds until the next look, or < 0: none. */
+static double bindings_due(const struct packer *packer)
 {
     const struct step *step;
 

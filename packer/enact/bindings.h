@@ -36,7 +36,4 @@ void bindings_image(const struct packer *packer, struct step *step);
  * care: it is to be brought home. */
 bool bindings_turn(const struct packer *packer);
 
-/* Seconds until the next look, or < 0: none. */
-double bindings_due(const struct packer *packer);
-
 #endif

@@ -110,7 +110,8 @@ static void watch_for_trial(const struct packer *packer, struct step *step)
              packer->world.conf.control);
 }
 
-void care_begin(const struct packer *packer, struct step *step)
+/* Decides which state a new step takes on, and why: placed, observed, or left alone. */
+static void care_begin(const struct packer *packer, struct step *step)
 {
     struct care_why why = why_left(packer, step);
 
@@ -130,7 +131,8 @@ void care_begin(const struct packer *packer, struct step *step)
     }
 }
 
-void care_adopt(const struct packer *packer, struct step *step)
+/* Takes over a step that a berthd before this one had. */
+static void care_adopt(const struct packer *packer, struct step *step)
 {
     step->enacted.verified = packer->world.enforce->way->touches;
 }

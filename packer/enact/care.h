@@ -5,9 +5,6 @@
 
 #include "packer/steps/packer.h"
 
-/* Decides which state a new step takes on, and why: placed, observed, or left alone. */
-void care_begin(const struct packer *packer, struct step *step);
-
 /* Why a step is left alone: the reason, and what says so; "" where nobody does. */
 #define CARE_BY_MAX 304
 struct care_why {
@@ -28,9 +25,6 @@ struct care_why care_pin(enum wire_pin pin, const char *by);
 /* Writes why somebody is left alone, in words, into text[size]; "" where he is not. Returns text.
  */
 const char *care_text(const struct care_why *why, char *text, size_t size);
-
-/* Takes over a step that a berthd before this one had. */
-void care_adopt(const struct packer *packer, struct step *step);
 
 /* Leaves the step for that reason, of which `by` says more (NULL: there is nothing to say): berth
  * has no say over it any more, and it uses all that Slurm gave it. Its state is STEP_LEFT, or

@@ -321,7 +321,10 @@ static int take_home(const struct packer *packer, struct step *step, struct bert
     return rc;
 }
 
-int enact_go_home(const struct packer *packer, const struct step *step, struct berth_error *err)
+/* Make one step stand where Slurm had it, in two attempts. 0; 1: its threads are confined to where
+ * Slurm had it, and enact_turn() sees to them, in two attempts as well; or -1 and err. */
+static int enact_go_home(const struct packer *packer, const struct step *step,
+                         struct berth_error *err)
 {
     const struct enforce_way *way = packer->world.enforce->way;
     struct enforce_task *task = calloc(step->body.ntasks, sizeof(*task));

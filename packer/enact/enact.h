@@ -26,10 +26,6 @@ size_t enact_again(const struct packer *packer, uint32_t job);
  * where it cannot be. Returns whether there is more to do, and how many steps failed. */
 bool enact_turn(const struct packer *packer, size_t *failed);
 
-/* Make one step stand where Slurm had it, in two attempts. 0; 1: its threads are confined to where
- * Slurm had it, and enact_turn() sees to them, in two attempts as well; or -1 and err. */
-int enact_go_home(const struct packer *packer, const struct step *step, struct berth_error *err);
-
 /* Does so with a step that may stand elsewhere; what fails is logged. */
 void enact_bring_home(const struct packer *packer, const struct step *step);
 

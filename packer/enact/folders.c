@@ -11,7 +11,9 @@
 #include "packer/steps/stage.h"
 #include "packer/steps/strangers.h"
 
-void folders_watch(const struct packer *packer, const struct step *step)
+/* Watches for what can come beside this step: jobs on its node, steps of its job. A failure is
+ * logged once, and left to the sweep. */
+static void folders_watch(const struct packer *packer, const struct step *step)
 {
     static bool said;
     struct berth_error err;

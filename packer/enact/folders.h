@@ -13,10 +13,6 @@
 
 #include "packer/steps/packer.h"
 
-/* Watches for what can come beside this step: jobs on its node, steps of its job. A failure is
- * logged once, and left to the sweep. */
-void folders_watch(const struct packer *packer, const struct step *step);
-
 /* Hears what is new, and looks again at what was. Returns whether others have to leave cores, or
  * may use some again. */
 bool folders_turn(const struct packer *packer);

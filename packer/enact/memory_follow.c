@@ -14,7 +14,9 @@
 
 #define MB 1e6
 
-void memory_configure(const struct packer *packer)
+/* Does what memory_rate of berth.conf says, at the start and when it has changed: starts the mover,
+ * or tells it the new rate. With the rate 0 no more memory follows; what is under way goes on. */
+static void memory_configure(const struct packer *packer)
 {
     struct memory_system system = memory_system(&packer->world.root);
     double rate = (double)packer->world.conf.memory_rate * MB;

@@ -10,9 +10,6 @@
 #include "models/online/page_move.h"
 #include "packer/steps/packer.h"
 
-/* Does what memory_rate of berth.conf says, at the start and when it has changed: starts the mover,
- * or tells it the new rate. With the rate 0 no more memory follows; what is under way goes on. */
-void memory_configure(const struct packer *packer);
 void memory_close(const struct packer *packer);
 
 /* Its tasks are told their policy now (answer.h), or were by a berthd before this one. */

@@ -36,7 +36,7 @@ struct replace {
     double decided_s;  /* when that was */
 };
 
-struct replace *replace_open(void)
+static struct replace *replace_open(void)
 {
     return calloc(1, sizeof(struct replace));
 }
@@ -50,7 +50,8 @@ static void candidate_drop(struct candidate *candidate)
     candidate->kept = false;
 }
 
-void replace_close(struct replace *replace)
+/* NULL when out of memory. */
+static void replace_close(struct replace *replace)
 {
     if (!replace)
         return;
@@ -285,7 +286,8 @@ static void decide_as_if(const struct packer *packer, const struct dio_rules *ru
         pool_free(&next);
 }
 
-void replace_learnt(const struct packer *packer)
+/* Slowdowns were measured: what is predicted has changed. */
+static void replace_learnt(const struct packer *packer)
 {
     if (packer->state->replace)
         packer->state->replace->learnt = true;
@@ -298,7 +300,9 @@ static bool is_due(const struct replace *replace)
            (replace->learnt && clock_s() - replace->decided_s >= REPLACE_LEARNT_S);
 }
 
-void replace_turn(const struct packer *packer, bool rates_changed, bool steps_changed)
+/* Considers whether running steps are to be moved, where since the last turn a step's rate has
+ * changed, or steps have come or gone. What only rates say has to be said twice in a row. */
+static void replace_turn(const struct packer *packer, bool rates_changed, bool steps_changed)
 {
     struct dio_rules rules = rules_of(&packer->world.conf);
     struct replace *replace = packer->state->replace;

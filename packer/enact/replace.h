@@ -18,17 +18,4 @@
  * changes. */
 #define REPLACE_LEARNT_S 60
 
-struct replace;
-
-/* NULL when out of memory. */
-struct replace *replace_open(void);
-void replace_close(struct replace *replace); /* NULL is fine */
-
-/* Slowdowns were measured: what is predicted has changed. */
-void replace_learnt(const struct packer *packer);
-
-/* Considers whether running steps are to be moved, where since the last turn a step's rate has
- * changed, or steps have come or gone. What only rates say has to be said twice in a row. */
-void replace_turn(const struct packer *packer, bool rates_changed, bool steps_changed);
-
 #endif

@@ -34,7 +34,7 @@ static struct thermal *make(size_t cores)
     return NULL;
 }
 
-void thermal_open(const struct packer *packer)
+static void thermal_open(const struct packer *packer)
 {
     struct berth_error err;
 
@@ -51,7 +51,9 @@ void thermal_open(const struct packer *packer)
     log_warn("thermal: %s; nobody leaves a hot core", err.text);
 }
 
-void thermal_close(const struct packer *packer)
+/* Opens packer->state->thermal, and the sensors, packer->state->temperatures, where berth.conf
+ * wants it; lacks_why(packer, LACK_THERMAL) says why there is none. */
+static void thermal_close(const struct packer *packer)
 {
     temperatures_close(packer->state->temperatures);
     if (packer->state->thermal)
@@ -269,7 +271,8 @@ double thermal_due(const struct packer *packer)
     return thermal->looked_s == 0 ? 0 : fmax(thermal->looked_s + THERMAL_EVERY_S - clock_s(), 0);
 }
 
-void thermal_turn(const struct packer *packer)
+/* Looks at the cores, if it is time for it. */
+static void thermal_turn(const struct packer *packer)
 {
     if (thermal_due(packer) == 0)
         thermal_look(packer, clock_s());

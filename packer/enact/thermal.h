@@ -16,14 +16,6 @@
 
 struct thermal;
 
-/* Opens packer->state->thermal, and the sensors, packer->state->temperatures, where berth.conf
- * wants it; lacks_why(packer, LACK_THERMAL) says why there is none. */
-void thermal_open(const struct packer *packer);
-void thermal_close(const struct packer *packer);
-
-/* Looks at the cores, if it is time for it. */
-void thermal_turn(const struct packer *packer);
-
 /* Looks at the cores now (CLOCK_MONOTONIC). */
 void thermal_look(const struct packer *packer, double now_s);
 

@@ -74,7 +74,8 @@ void fact_add_word(struct json_object *object, enum fact_id id, const char *text
     json_add_text(object, of->key, known ? text : NULL);
 }
 
-const char *fact_type(enum fact_id id)
+/* Returns what a JSON Schema calls its kind. */
+static const char *fact_type(enum fact_id id)
 {
     switch (fact[id].kind) {
     case FACT_FLAG:

@@ -67,8 +67,7 @@ enum fact_id fact_next(const char *of, enum fact_id id);
 /* Does all that is told in that object of explain say something of others (FACT_ROOT)? */
 bool fact_is_of_others(const char *of);
 
-/* Returns what a JSON Schema calls its kind; writes all that one says of its value. */
-const char *fact_type(enum fact_id id);
+/* Writes all that a JSON Schema says of its value. Returns the text. */
 #define FACT_SCHEMA_MAX 512
 const char *fact_schema(enum fact_id id, char text[FACT_SCHEMA_MAX]);
 

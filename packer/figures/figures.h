@@ -38,9 +38,6 @@ struct json_object *figures_object(const char *of, const struct packer *packer,
 void figures_inside(const struct packer *packer, const struct step *step,
                     struct json_object *explain);
 
-/* Returns the numbers of the last-level caches that the CPUs belong to. */
-struct json_object *figures_caches(const struct topo *topo, const struct cpus *cpus);
-
 /* Fills in what the ledger keeps of them. */
 void figures_record(const struct step *step, struct ledger_record *record);
 

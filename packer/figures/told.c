@@ -10,7 +10,8 @@
 #include "packer/inside/policy.h"
 #include "packer/steps/effect.h"
 
-struct json_object *figures_caches(const struct topo *topo, const struct cpus *cpus)
+/* Returns the numbers of the last-level caches that the CPUs belong to. */
+static struct json_object *figures_caches(const struct topo *topo, const struct cpus *cpus)
 {
     struct json_object *caches = json_object_new_array();
 

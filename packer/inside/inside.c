@@ -373,7 +373,8 @@ static void close_all(const struct packer *packer, struct step *step, bool over)
         inside_page_close(packer, step, over);
 }
 
-void inside_close(const struct packer *packer, struct step *step)
+/* berthd ends: what it has open of the step is closed. */
+static void inside_close(const struct packer *packer, struct step *step)
 {
     inside_slicing_drop(step);
     close_all(packer, step, false);

@@ -44,9 +44,6 @@ void inside_end(const struct packer *packer, struct step *step);
 /* What runs under the step's name is another one: nothing is to be taken back from its threads. */
 void inside_disown(struct step *step);
 
-/* berthd ends: what it has open of the step is closed. */
-void inside_close(const struct packer *packer, struct step *step);
-
 /* A site's own policy has proposed something that this policy does (steps/proposed.h): does it now.
  * 0, or -1 and err: it is not done, and what was begun is taken back. The caller then takes the
  * proposal back, too. */

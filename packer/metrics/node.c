@@ -156,7 +156,7 @@ static void add_own(const struct packer *packer, struct metrics_text *text)
     free(statm);
 }
 
-void metrics_node(const struct packer *packer, struct metrics_text *text)
+static void metrics_node(const struct packer *packer, struct metrics_text *text)
 {
     char why[256];
 
@@ -210,7 +210,7 @@ static void add_shares(struct metrics_text *text, struct zone_labels *labels,
     }
 }
 
-void metrics_energy(const struct packer *packer, struct metrics_text *text)
+static void metrics_energy(const struct packer *packer, struct metrics_text *text)
 {
     static const enum metrics_id ids[] = {METRICS_METERED, METRICS_ENERGY, METRICS_GAPS};
     struct bill_account account;

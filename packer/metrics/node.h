@@ -71,8 +71,6 @@ char *metrics_page(const struct packer *packer, enum metrics_format format, bool
                    size_t *length);
 
 /* Writes the parts of it. */
-void metrics_node(const struct packer *packer, struct metrics_text *text);
-void metrics_energy(const struct packer *packer, struct metrics_text *text);
 void metrics_caches(const struct packer *packer, struct metrics_text *text);
 void metrics_steps(const struct packer *packer, struct metrics_text *text);
 

@@ -90,7 +90,7 @@ static void load_pairs(const struct packer *packer, size_t program, enum profile
         log_debug("profiles: %s", err.text); /* who opened the store has told it */
 }
 
-void known_pairs_open(const struct packer *packer)
+static void known_pairs_open(const struct packer *packer)
 {
     load_pairs(packer, PROGRAM_NONE, PROFILE_PAIRS_USERS, KNOWN_PAIRS_MAX);
 }

@@ -7,10 +7,9 @@
 
 #include "packer/steps/packer.h"
 
-/* Takes what the profile store knows of users' pairs on machines of this type, the newest
- * KNOWN_PAIRS_MAX of them, into packer->steps->pairs. */
+/* What the profile store knows of users' pairs on machines of this type, the newest
+ * KNOWN_PAIRS_MAX of them, is taken into packer->steps->pairs when berthd starts. */
 #define KNOWN_PAIRS_MAX 1024
-void known_pairs_open(const struct packer *packer);
 
 /* The same of the step's program, its user's and root's, where they were not asked for yet: of each
  * KNOWN_PAIRS_OF_ONE. */

@@ -237,7 +237,9 @@ struct learner *learn_open(const char *path, const char *group, uint64_t max_age
     return NULL;
 }
 
-void learn_configure(const struct packer *packer)
+/* Does what `learn` and `profile_age` of berth.conf say, at the start and when they have changed. A
+ * learner that is not wanted any more stays, and gets nothing. */
+static void learn_configure(const struct packer *packer)
 {
     const struct conf *conf = &packer->world.conf;
 

@@ -24,10 +24,6 @@ struct step;
  * had: nothing is learned then. */
 struct learner *learn_open(const char *path, const char *group, uint64_t max_age_days);
 
-/* Does what `learn` and `profile_age` of berth.conf say, at the start and when they have changed. A
- * learner that is not wanted any more stays, and gets nothing. */
-void learn_configure(const struct packer *packer);
-
 /* Is anything to be learned now? */
 bool learn_wanted(const struct packer *packer);
 

@@ -16,7 +16,8 @@
 #include "packer/steps/stage.h"
 #include "packer/steps/step_counts.h"
 
-void probing_open(const struct packer *packer)
+/* Open the probe, where berth.conf wants one and the node allows it. */
+static void probing_open(const struct packer *packer)
 {
     struct counters_node node = step_counts_node(packer);
     struct berth_error err;
@@ -61,7 +62,9 @@ static double rank_of(const struct packer *packer, const struct step *step, doub
                       packer->world.conf.devil_miss_pmi);
 }
 
-void probing_rank(const struct packer *packer)
+/* Ranks the steps without a miss rate by their intensities: step->probe.rank. NAN where too few
+ * probes know the step, or it does not differ from the typical one by more than its error. */
+static void probing_rank(const struct packer *packer)
 {
     double typical = median(packer);
     struct step *step;
@@ -157,7 +160,7 @@ struct probing_wait probing_turn(const struct packer *packer)
 
 /* ---- steps come and go ---- */
 
-void probing_start(const struct packer *packer, struct step *step)
+static void probing_start(const struct packer *packer, struct step *step)
 {
     struct profile_sample sample;
     struct berth_error err;
@@ -174,7 +177,8 @@ void probing_start(const struct packer *packer, struct step *step)
     probing_rank(packer);
 }
 
-void probing_end(const struct packer *packer, struct step *step)
+/* The step begins: what the store knows of its program. It has ended: the store learns. */
+static void probing_end(const struct packer *packer, struct step *step)
 {
     struct profile_sample sample;
 

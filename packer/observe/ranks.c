@@ -130,7 +130,8 @@ static void take_over(const struct packer *packer)
     }
 }
 
-void ranks_turn(const struct packer *packer)
+/* Asks about the steps that it is time for. */
+static void ranks_turn(const struct packer *packer)
 {
     struct step *step;
 
@@ -155,7 +156,8 @@ static double answer_s(const struct step *step)
     return waited_s < SOON_S ? SOON_S : waited_s < RANKS_APART_S ? waited_s : RANKS_APART_S;
 }
 
-double ranks_due(const struct packer *packer)
+/* Returns the seconds until that is to be done again; < 0: there is no such step. */
+static double ranks_due(const struct packer *packer)
 {
     double in_s = -1, left_s;
     const struct step *step;

@@ -18,10 +18,4 @@ struct ranks_found;
 /* Takes over what a look has found; NULL: there was no memory for it. */
 void ranks_hear(struct step *step, const struct ranks_found *found);
 
-/* Asks about the steps that it is time for. */
-void ranks_turn(const struct packer *packer);
-
-/* Returns the seconds until that is to be done again; < 0: there is no such step. */
-double ranks_due(const struct packer *packer);
-
 #endif

@@ -382,7 +382,8 @@ static const char *tail_of(const char *exe)
     return length > kept ? exe + length - kept : exe;
 }
 
-void seek_adopt(struct step *step)
+/* A step that was adopted has the program that an earlier berthd has found. */
+static void seek_adopt(struct step *step)
 {
     const struct wire_register *request = &step->request;
 
@@ -416,7 +417,8 @@ static void hear(const struct packer *packer, struct step *step, const struct se
     seek->rest = seek->apart;
 }
 
-void seek_turn(const struct packer *packer, const struct windows *windows)
+/* Asks for the steps whose window is over, and takes over what was found. */
+static void seek_turn(const struct packer *packer, const struct windows *windows)
 {
     struct seek_answer answer;
     struct step *step;

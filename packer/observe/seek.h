@@ -78,10 +78,4 @@ struct seek_step seek_step(const struct step *step);
 void seek_said(struct step *step, enum hands_state *looked, enum hands_state state,
                const char *what);
 
-/* A step that was adopted has the program that an earlier berthd has found. */
-void seek_adopt(struct step *step);
-
-/* Asks for the steps whose window is over, and takes over what was found. */
-void seek_turn(const struct packer *packer, const struct windows *windows);
-
 #endif

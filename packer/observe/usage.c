@@ -117,7 +117,8 @@ static void observe_later(const struct packer *packer, struct step *step)
     free(row);
 }
 
-void observe_begin(const struct packer *packer, struct step *step)
+/* A live step is observed from now on: in a second for the first time. */
+static void observe_begin(const struct packer *packer, struct step *step)
 {
     step->use.next_s = clock_s() + EVERY_S;
     packer_wake(packer, EVERY_S);

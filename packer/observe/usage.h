@@ -6,9 +6,6 @@
 
 #include "packer/steps/packer.h"
 
-/* A live step is observed from now on: in a second for the first time. */
-void observe_begin(const struct packer *packer, struct step *step);
-
 /* Brings the CPU time of the live steps up to date: by their counters, where these have ended a
  * window, else by the cgroup that Slurm has made for them, or by their processes, each step's once
  * in a second at most, and so seldom that this takes a hundredth of the time. Nobody's question

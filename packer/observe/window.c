@@ -161,7 +161,8 @@ static bool read_step(const struct packer *packer, struct step *step, const stru
 
 /* ---- the stage ---- */
 
-void window_attach(const struct packer *packer, struct step *step)
+/* Counting of a live step begins, when its start-up is over. */
+static void window_attach(const struct packer *packer, struct step *step)
 {
     if (!counters_can(packer->state->counters) || step->counts ||
         step->request.options.mode == WIRE_MODE_OFF)
@@ -212,7 +213,8 @@ void window_resume(const struct packer *packer, struct step *step,
     counts->due_s = next_due(packer, false);
 }
 
-void window_drop(const struct packer *packer, struct step *step)
+/* Nothing is counted of the step any more, and nothing is learned. */
+static void window_drop(const struct packer *packer, struct step *step)
 {
     struct step_counts *counts = step->counts;
 
@@ -236,7 +238,9 @@ static void forget_unread(struct step *step)
     step->counts = NULL;
 }
 
-void window_end(const struct packer *packer, struct step *step)
+/* The step is over: what was learned goes to the store, nothing is counted any more. The averages
+ * stay in step->counts for explain; where nothing was counted, that is NULL from now on. */
+static void window_end(const struct packer *packer, struct step *step)
 {
     if (step->counts && step->counts->counters) {
         learn_step(packer, step);

@@ -15,9 +15,6 @@
 /* Above this share of one core, others work on a step's caches. */
 #define WINDOW_FOREIGN 0.05
 
-/* Counting of a live step begins, when its start-up is over. */
-void window_attach(const struct packer *packer, struct step *step);
-
 /* Its CPUs have just changed. */
 void window_follow(const struct packer *packer, struct step *step);
 
@@ -30,13 +27,6 @@ void window_moved(struct step *step);
 void window_hold(struct step *step);
 void window_resume(const struct packer *packer, struct step *step,
                    const struct counters_sample *now);
-
-/* The step is over: what was learned goes to the store, nothing is counted any more. The averages
- * stay in step->counts for explain; where nothing was counted, that is NULL from now on. */
-void window_end(const struct packer *packer, struct step *step);
-
-/* Nothing is counted of the step any more, and nothing is learned. */
-void window_drop(const struct packer *packer, struct step *step);
 
 /* Reads each step whose window is over. Returns those whose window has ended with that; what takes
  * longer than a turn of the event loop may is read in the next ones. */

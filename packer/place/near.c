@@ -10,7 +10,10 @@
 #include "packer/machine/devices.h"
 #include "packer/steps/stage.h"
 
-void near_read(const struct packer *packer)
+/* Reads the node's devices: at the start, and again with berth.conf, for a driver that came later
+ * says more of them. Steps that run keep what they were told. Where they cannot be read, those that
+ * were read before count, and it is logged. */
+static void near_read(const struct packer *packer)
 {
     struct devices *gear;
     struct berth_error err;
@@ -43,7 +46,8 @@ size_t near_devices(const struct packer *packer, const struct step *step,
     return n;
 }
 
-void near_begin(const struct packer *packer, struct step *step)
+/* Finds a new or adopted step's devices, and says whether they hold it: step->near. */
+static void near_begin(const struct packer *packer, struct step *step)
 {
     const struct device *device[NEAR_DEVICES_MAX];
     size_t n = near_devices(packer, step, device);

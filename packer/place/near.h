@@ -14,14 +14,6 @@
 
 #define NEAR_DEVICES_MAX 32 /* of a step: with more of them it stays where Slurm put it */
 
-/* Reads the node's devices: at the start, and again with berth.conf, for a driver that came later
- * says more of them. Steps that run keep what they were told. Where they cannot be read, those that
- * were read before count, and it is logged. */
-void near_read(const struct packer *packer);
-
-/* Finds a new or adopted step's devices, and says whether they hold it: step->near. */
-void near_begin(const struct packer *packer, struct step *step);
-
 /* Lists the step's devices that are known on this node, NULL for one that is not. Returns how many
  * the step has; at most NEAR_DEVICES_MAX are listed. */
 size_t near_devices(const struct packer *packer, const struct step *step,

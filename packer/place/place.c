@@ -27,7 +27,9 @@ void place_bound(struct step *step)
     step->place.max_slowdown = pct >= 0 ? pct / 100 : NAN;
 }
 
-void place_begin(const struct packer *packer, struct step *step)
+/* Begins step->place of a new or adopted step: which policy decides about it, and which was asked
+ * for, by name, by edp, else by the site. */
+static void place_begin(const struct packer *packer, struct step *step)
 {
     const struct wire_options *o = &step->request.options;
 
@@ -41,7 +43,8 @@ void place_begin(const struct packer *packer, struct step *step)
     step->place.met = false;
 }
 
-void place_adopt(struct step *step)
+/* The step stands where a berthd before this one had placed it. */
+static void place_adopt(struct step *step)
 {
     step->place.adopted = true;
 }

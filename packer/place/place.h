@@ -65,15 +65,8 @@ enum wire_policy place_policy(const struct scene *scene);
  * whether that is what its user allowed. Brings the forecast up to date. */
 void place_predict(const struct packer *packer);
 
-/* Begins step->place of a new or adopted step: which policy decides about it, and which was asked
- * for, by name, by edp, else by the site. */
-void place_begin(const struct packer *packer, struct step *step);
-
 /* Does that of max-slowdown only: it may be allowed later than the step began. */
 void place_bound(struct step *step);
-
-/* The step stands where a berthd before this one had placed it. */
-void place_adopt(struct step *step);
 
 /* Fills in where the step's tasks stand under the pool. */
 void place_describe(const struct packer *packer, const struct pool *pool, struct step *step);

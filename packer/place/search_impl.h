@@ -110,9 +110,6 @@ bool search_parts(struct search *search);
 /* Prepares what follows, for the parts where they stand: -1 with ENOMEM. */
 int search_judge(struct search *search);
 
-/* Lists the cores in use of all, the fixed ones first, into search->core. Returns how many. */
-size_t search_list(struct search *search, const size_t *cache_of);
-
 /* The truth and the guess of models/placing/improve.h; arg is a struct search. */
 double search_lost(const size_t *cache_of, const size_t *touched, size_t n, void *arg);
 double search_pair(size_t a, size_t b, void *arg);

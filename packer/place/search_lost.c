@@ -128,7 +128,7 @@ static void share_cores(struct search *search, size_t cache, size_t first, size_
 }
 
 /* Lists all cores in use after the fixed ones. Returns how many there are. */
-size_t search_list(struct search *search, const size_t *cache_of)
+static size_t search_list(struct search *search, const size_t *cache_of)
 {
     size_t n = search->fixed;
 

@@ -52,7 +52,7 @@ static int read_curve(struct json_object *object, struct profile_demand *demand,
                                 : 0;
 }
 
-const char *const TABLE(profile_matrix_name, PROFILE_MATRICES) = {
+static const char *const TABLE(profile_matrix_name, PROFILE_MATRICES) = {
     ROW(PROFILE_MATRIX_TOLD) = NULL, ROW(PROFILE_MATRIX_PAGES) = "pages",
     ROW(PROFILE_MATRIX_COUNTED) = "counted"};
 TABLE_COMPLETE(profile_matrix_name);

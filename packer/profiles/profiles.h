@@ -168,7 +168,6 @@ enum profile_matrix {
     PROFILE_MATRIX_COUNTED,
     PROFILE_MATRICES
 };
-extern const char *const profile_matrix_name[PROFILE_MATRICES]; /* NULL, "pages", "counted" */
 
 /* What a program asks of a machine's memory: each part may be absent. Bandwidths in GB/s, 1e9
  * bytes/s. */

@@ -4,10 +4,11 @@
  * Two things are told apart everywhere: what contend predicts (where Slurm put all, where berth put
  * or would have put them), and what was measured (a step's speed against that which it has alone).
  * A step's time would have been its own times (1 + slowdown there) / (1 + slowdown here); its
- * energy would have been its own times the same ratio, at the same power. What was measured tells of one place only, so a gain is
- * measured only where the same program (of the same user, tag and number of cores) ran both where
- * Slurm put it and where berth did; their neighbours were not the same. Where a trial was on
- * (enact/trial.h), only its jobs are compared: whom users opt in or out is not by chance.
+ * energy would have been its own times the same ratio, at the same power. What was measured tells
+ * of one place only, so a gain is measured only where the same program (of the same user, tag and
+ * number of cores) ran both where Slurm put it and where berth did; their neighbours were not the
+ * same. Where a trial was on (enact/trial.h), only its jobs are compared: whom users opt in or out
+ * is not by chance.
  *
  * Measured wins over predicted: the verdict is about what was measured, and so is a program that
  * ran both ways; what is predicted is called so, and tells of the others.
@@ -155,7 +156,6 @@ enum benefit_varies {
     BENEFIT_VARIES_UNTOLD,
     BENEFIT_VARIES_WORDS
 };
-extern const char *const benefit_varies_text[BENEFIT_VARIES_WORDS];
 
 /* A program whose runs were measured often enough both ways: where Slurm put them, and where berth
  * did. */

@@ -11,7 +11,7 @@
 
 #define NAME 28 /* columns of a program's name */
 
-const char *const TABLE(benefit_varies_text, BENEFIT_VARIES_WORDS) = {
+static const char *const TABLE(benefit_varies_text, BENEFIT_VARIES_WORDS) = {
     ROW(BENEFIT_VARIES_LESS) = "less",
     ROW(BENEFIT_VARIES_MORE) = "more",
     ROW(BENEFIT_VARIES_UNTOLD) = "untold",

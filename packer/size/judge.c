@@ -235,7 +235,9 @@ static struct size_judge *follow(const struct packer *packer, struct step *step)
     return verdict->run;
 }
 
-bool size_judge_turn(const struct packer *packer, const struct windows *windows)
+/* Takes in the windows that have just ended. Returns whether tasks have other cores to use than
+ * they had: rearrange() makes it true. */
+static bool size_judge_turn(const struct packer *packer, const struct windows *windows)
 {
     double now_s = clock_s();
     bool changed = false;
@@ -260,7 +262,8 @@ void size_judge_begin(const struct packer *packer, struct step *step)
     step->size.verdict.refused = is_refused(packer, step, NULL);
 }
 
-void size_judge_end(struct step *step)
+/* The step is over. */
+static void size_judge_end(struct step *step)
 {
     if (!step->size.verdict.run)
         return;

@@ -18,10 +18,6 @@
 
 struct windows;
 
-/* Takes in the windows that have just ended. Returns whether tasks have other cores to use than
- * they had: rearrange() makes it true. */
-bool size_judge_turn(const struct packer *packer, const struct windows *windows);
-
 /* Says of a step that starts whether its program lost more lately, in whichever phase:
  * step->size.verdict.refused. */
 void size_judge_begin(const struct packer *packer, struct step *step);
@@ -29,9 +25,6 @@ void size_judge_begin(const struct packer *packer, struct step *step);
 /* Returns how fast the step was on all its cores, alone, in its present phase; cores 0: not known.
  */
 struct profile_speed size_judge_speed(const struct step *step);
-
-/* The step is over. */
-void size_judge_end(struct step *step);
 
 /* Returns the part of its speed that the step is predicted to lose; NAN not known. */
 double size_judge_predicted(const struct step *step);

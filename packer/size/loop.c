@@ -142,7 +142,8 @@ static struct size_loop *follow(const struct packer *packer, struct step *step)
     return run;
 }
 
-void loop_end(const struct packer *packer, struct step *step)
+/* The step is over: nothing is followed any more. */
+static void loop_end(const struct packer *packer, struct step *step)
 {
     struct size_loop *run = step->size.loop.run;
 
@@ -521,7 +522,9 @@ static bool turn(const struct packer *packer, struct step *step)
     return changed;
 }
 
-bool loop_turn(const struct packer *packer)
+/* Follows each step. Returns whether tasks have other cores to use than they had: rearrange() makes
+ * it true, then loop_due() says when this is to be called again. */
+static bool loop_turn(const struct packer *packer)
 {
     bool changed = false;
     struct step *step;
@@ -540,7 +543,8 @@ bool loop_turn(const struct packer *packer)
     return changed;
 }
 
-double loop_due(const struct packer *packer)
+/* Returns the seconds until loop_turn() wants to be called though no window ends; < 0: never. */
+static double loop_due(const struct packer *packer)
 {
     const struct step *step;
     double in_s = -1;

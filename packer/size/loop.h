@@ -31,14 +31,4 @@
 #define LOOP_FIRST_WINDOWS (VERDICT_WINDOWS + 1)
 #define LOOP_COST 0.25
 
-/* Follows each step. Returns whether tasks have other cores to use than they had: rearrange() makes
- * it true, then loop_due() says when this is to be called again. */
-bool loop_turn(const struct packer *packer);
-
-/* Returns the seconds until loop_turn() wants to be called though no window ends; < 0: never. */
-double loop_due(const struct packer *packer);
-
-/* The step is over: nothing is followed any more. */
-void loop_end(const struct packer *packer, struct step *step);
-
 #endif

@@ -46,7 +46,8 @@ void program_begin(const struct packer *packer, struct step *step)
     programs_use(&packer->steps->programs, step->program);
 }
 
-void program_end(const struct packer *packer, const struct step *step)
+/* It is not any more. */
+static void program_end(const struct packer *packer, const struct step *step)
 {
     programs_leave(&packer->steps->programs, step->program);
 }

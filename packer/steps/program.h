@@ -21,10 +21,8 @@ const char *program_name(const struct wire_register *request);
  * neither is known. */
 void program_key(const struct step *step, char key[PROFILE_KEY_MAX]);
 
-/* The live step's program is one of the node's from now on: fills in step->program; not any more.
- */
+/* The live step's program is one of the node's from now on: fills in step->program. */
 void program_begin(const struct packer *packer, struct step *step);
-void program_end(const struct packer *packer, const struct step *step);
 
 /* The live step's program turned out to be this one, whose arguments are not known: what it is
  * called, and its hash ("": it has no key). 0, or -1 without memory: nothing has changed. */

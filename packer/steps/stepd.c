@@ -26,7 +26,7 @@ void stepd_watch(const struct packer *packer, const struct step *step)
         packer_wake(packer, stepd_due(packer));
 }
 
-void stepd_unwatch(const struct packer *packer, const struct step *step)
+static void stepd_unwatch(const struct packer *packer, const struct step *step)
 {
     if (packer->state->stepds)
         process_watch_drop(packer->state->stepds, tag_of(step->request.id));

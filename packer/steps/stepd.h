@@ -12,7 +12,6 @@
 
 /* Watches the slurmstepd of a step, where it is known. */
 void stepd_watch(const struct packer *packer, const struct step *step);
-void stepd_unwatch(const struct packer *packer, const struct step *step);
 
 /* Returns the next live step whose slurmstepd has ended, once; NULL: there is none. */
 struct step *stepd_next_gone(const struct packer *packer);
