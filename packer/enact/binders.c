@@ -182,8 +182,7 @@ static bool would_show(const struct step *step)
 
 /* The step is over. Where an earlier run of its program bound its threads, and this one was looked
  * at and bound none, that counts for the program. `end` NULL: nobody knows how it ended. */
-static void binders_end(const struct packer *packer, const struct step *step,
-                        const struct wire_end *end)
+static void binders_end(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     if (end && end->exit_status == 0 && step->profile.bound_at && step->binder.looked &&
         !step->binder.seen && tells(step) && would_show(step))
@@ -197,14 +196,9 @@ static void look_turn(const struct packer *packer, struct turn *turn)
     turn->places |= binders_turn(packer);
 }
 
-static void end_run(const struct packer *packer, struct step *step, const struct wire_end *end)
-{
-    binders_end(packer, step, end);
-}
-
 const struct stage binders_stage = {
     .name = "binders",
-    .end = end_run,
+    .end = binders_end,
     .turn = look_turn,
     .due = binders_due,
     .rests = true,

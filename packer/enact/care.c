@@ -186,14 +186,4 @@ bool care_leave_bound(const struct packer *packer, struct step *step, pid_t tid,
 
 /* ---- the stage ---- */
 
-static void decide(const struct packer *packer, struct step *step)
-{
-    care_begin(packer, step);
-}
-
-static void adopt(const struct packer *packer, struct step *step)
-{
-    care_adopt(packer, step);
-}
-
-const struct stage care_stage = {.name = "care", .begin = decide, .adopt = adopt};
+const struct stage care_stage = {.name = "care", .begin = care_begin, .adopt = care_adopt};

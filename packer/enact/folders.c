@@ -13,7 +13,7 @@
 
 /* Watches for what can come beside this step: jobs on its node, steps of its job. A failure is
  * logged once, and left to the sweep. */
-static void folders_watch(const struct packer *packer, const struct step *step)
+static void folders_watch(const struct packer *packer, struct step *step)
 {
     static bool said;
     struct berth_error err;
@@ -112,11 +112,6 @@ static void close_watches(const struct packer *packer)
     job_watch_close(packer->state->watch);
 }
 
-static void watch(const struct packer *packer, struct step *step)
-{
-    folders_watch(packer, step);
-}
-
 /* A job with no live step is not watched. */
 static void unwatch(const struct packer *packer, struct wire_step_id id)
 {
@@ -132,6 +127,6 @@ const struct stage folders_stage = {
     .name = "folders",
     .open = open_watches,
     .close = close_watches,
-    .begin = watch,
+    .begin = folders_watch,
     .gone = unwatch,
 };

@@ -272,8 +272,9 @@ double thermal_due(const struct packer *packer)
 }
 
 /* Looks at the cores, if it is time for it. */
-static void thermal_turn(const struct packer *packer)
+static void thermal_turn(const struct packer *packer, struct turn *turn)
 {
+    (void)turn;
     if (thermal_due(packer) == 0)
         thermal_look(packer, clock_s());
 }
@@ -294,16 +295,10 @@ static int open_thermal(const struct packer *packer, struct berth_error *err)
     return 0;
 }
 
-static void cool_turn(const struct packer *packer, struct turn *turn)
-{
-    (void)turn;
-    thermal_turn(packer);
-}
-
 const struct stage thermal_stage = {
     .name = "thermal",
     .open = open_thermal,
     .close = thermal_close,
-    .turn = cool_turn,
+    .turn = thermal_turn,
     .due = thermal_due,
 };

@@ -178,10 +178,11 @@ static void probing_start(const struct packer *packer, struct step *step)
 }
 
 /* The step begins: what the store knows of its program. It has ended: the store learns. */
-static void probing_end(const struct packer *packer, struct step *step)
+static void probing_end(const struct packer *packer, struct step *step, const struct wire_end *end)
 {
     struct profile_sample sample;
 
+    (void)end;
     if (!packer->state->probe)
         return;
     probe_forget(packer->state->probe, step->request.id);
@@ -210,17 +211,11 @@ static void close_probe(const struct packer *packer)
     probe_close(packer->state->probe);
 }
 
-static void forget_step(const struct packer *packer, struct step *step, const struct wire_end *end)
-{
-    (void)end;
-    probing_end(packer, step);
-}
-
 const struct stage probe_stage = {
     .name = "probe",
     .open = open_probe,
     .close = close_probe,
     .configure = probing_rank,
     .begin = probing_start,
-    .end = forget_step,
+    .end = probing_end,
 };

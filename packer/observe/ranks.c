@@ -131,10 +131,11 @@ static void take_over(const struct packer *packer)
 }
 
 /* Asks about the steps that it is time for. */
-static void ranks_turn(const struct packer *packer)
+static void ranks_turn(const struct packer *packer, struct turn *turn)
 {
     struct step *step;
 
+    (void)turn;
     if (!packer->state->seeker)
         return;
     take_over(packer);
@@ -172,10 +173,4 @@ static double ranks_due(const struct packer *packer)
     return in_s;
 }
 
-static void look_turn(const struct packer *packer, struct turn *turn)
-{
-    (void)turn;
-    ranks_turn(packer);
-}
-
-const struct stage ranks_stage = {.name = "ranks", .turn = look_turn, .due = ranks_due};
+const struct stage ranks_stage = {.name = "ranks", .turn = ranks_turn, .due = ranks_due};

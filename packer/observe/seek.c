@@ -383,10 +383,11 @@ static const char *tail_of(const char *exe)
 }
 
 /* A step that was adopted has the program that an earlier berthd has found. */
-static void seek_adopt(struct step *step)
+static void seek_adopt(const struct packer *packer, struct step *step)
 {
     const struct wire_register *request = &step->request;
 
+    (void)packer;
     step->seek.found = request->by_cpu && request->exe[0] &&
                        !wire_program_starts_others(request->exe) && !strchr(request->exe, ' ');
     if (step->seek.found)
@@ -445,12 +446,6 @@ static void close_seeker(const struct packer *packer)
     seek_close(packer->state->seeker);
 }
 
-static void adopt_program(const struct packer *packer, struct step *step)
-{
-    (void)packer;
-    seek_adopt(step);
-}
-
 static void ask_turn(const struct packer *packer, struct turn *turn)
 {
     seek_turn(packer, &turn->windows);
@@ -460,6 +455,6 @@ const struct stage seek_stage = {
     .name = "seek",
     .open = open_seeker,
     .close = close_seeker,
-    .adopt = adopt_program,
+    .adopt = seek_adopt,
     .turn = ask_turn,
 };

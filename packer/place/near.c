@@ -148,15 +148,10 @@ static void close_devices(const struct packer *packer)
     devices_free(packer->state->gear);
 }
 
-static void find_devices(const struct packer *packer, struct step *step)
-{
-    near_begin(packer, step);
-}
-
 const struct stage near_stage = {
     .name = "near",
     .open = open_devices,
     .close = close_devices,
     .configure = near_read,
-    .begin = find_devices,
+    .begin = near_begin,
 };

@@ -26,8 +26,10 @@ void stepd_watch(const struct packer *packer, const struct step *step)
         packer_wake(packer, stepd_due(packer));
 }
 
-static void stepd_unwatch(const struct packer *packer, const struct step *step)
+static void stepd_unwatch(const struct packer *packer, struct step *step,
+                          const struct wire_end *end)
 {
+    (void)end;
     if (packer->state->stepds)
         process_watch_drop(packer->state->stepds, tag_of(step->request.id));
 }
@@ -74,17 +76,11 @@ static void watch(const struct packer *packer, struct step *step)
     stepd_watch(packer, step);
 }
 
-static void unwatch(const struct packer *packer, struct step *step, const struct wire_end *end)
-{
-    (void)end;
-    stepd_unwatch(packer, step);
-}
-
 const struct stage stepd_stage = {
     .name = "slurmstepd",
     .open = open_stepds,
     .close = close_stepds,
     .begin = watch,
-    .end = unwatch,
+    .end = stepd_unwatch,
     .due = stepd_due,
 };
