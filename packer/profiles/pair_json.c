@@ -14,11 +14,11 @@
 static const struct json_field pair_fields[] = {
     JSON_FIELD(struct profile_pair, "uid", uid, OPTIONAL),
     JSON_RANGE(struct profile_pair, "cores", cores, REQUIRED, 1, PAIR_CORES_MAX),
-    JSON_RANGE(struct profile_pair, "slowdown", slowdown, REQUIRED, -1 + 1e-9, HUGE_VAL),
-    JSON_RANGE(struct profile_pair, "error", error, REQUIRED, 1e-9, HUGE_VAL),
-    JSON_RANGE(struct profile_pair, "windows", windows, REQUIRED, 1e-9, HUGE_VAL),
-    JSON_RANGE(struct profile_pair, "seconds", seconds, REQUIRED, 0, HUGE_VAL),
-    JSON_RANGE(struct profile_pair, "runs", runs, REQUIRED, 1, HUGE_VAL),
+    JSON_RANGE(struct profile_pair, "slowdown", slowdown, REQUIRED, -1 + 1e-9, 1e3),
+    JSON_RANGE(struct profile_pair, "error", error, REQUIRED, 1e-9, 1e3),
+    JSON_RANGE(struct profile_pair, "windows", windows, REQUIRED, 1e-9, 1e15),
+    JSON_RANGE(struct profile_pair, "seconds", seconds, REQUIRED, 0, 1e15),
+    JSON_RANGE(struct profile_pair, "runs", runs, REQUIRED, 1, 1e15),
     JSON_RANGE(struct profile_pair, "measured_at", measured_at, REQUIRED, 0, PROFILE_LATEST),
     JSON_END,
 };

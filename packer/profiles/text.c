@@ -28,7 +28,25 @@ TABLE_COMPLETE(kind_name);
 
 #define PROFILE(member, need) JSON_FIELD(struct profile, #member, member, need)
 #define SAMPLE(member, need) JSON_FIELD(struct profile_sample, #member, member, need)
-#define RATE(type, member, need) JSON_RANGE(struct type, #member, member, need, 0, HUGE_VAL)
+#define RATE(member, need, most) JSON_RANGE(struct profile, #member, member, need, 0, most)
+#define AMOUNT(member, need, most) JSON_RANGE(struct profile_sample, #member, member, need, 0, most)
+
+/* What no program reaches: a row beyond it is refused, for what is predicted from it for others
+ * would be nonsense, too. */
+#define PMI_MAX 2e6 /* each instruction crosses a line's end */
+#define INSTRUCTIONS_PER_S_MAX 1e12
+
+static const double TABLE(rate_max, PROFILE_RATES) = {
+    ROW(PROFILE_MISSES) = PMI_MAX,       ROW(PROFILE_ACCESSES) = PMI_MAX,
+    ROW(PROFILE_CYCLES) = 1e12,          ROW(PROFILE_STALLS) = 1e12,
+    ROW(PROFILE_READS_REMOTE) = PMI_MAX, ROW(PROFILE_INSTRUCTIONS_PER_S) = INSTRUCTIONS_PER_S_MAX,
+    ROW(PROFILE_BYTES_PER_S) = 1e15,     ROW(PROFILE_CPUS) = 1e6,
+    ROW(PROFILE_RUN_DELAY) = 1e9,        ROW(PROFILE_LOCK_WAIT) = 1e9,
+    ROW(PROFILE_SWITCHES_PER_S) = 1e12,  ROW(PROFILE_OCCUPANCY_BYTES) = 1e18,
+    ROW(PROFILE_RSS_BYTES) = 1e18,       ROW(PROFILE_INTENSITY) = 1e3,
+    ROW(PROFILE_SYSTEM) = 1e6,           ROW(PROFILE_THREADS) = 1e9,
+};
+TABLE_COMPLETE(rate_max);
 
 static const struct json_field profile_fields[] = {
     PROFILE(uid, OPTIONAL),
@@ -41,18 +59,20 @@ static const struct json_field profile_fields[] = {
     PROFILE(llc_bytes, REQUIRED),
     JSON_RANGE(struct profile, "llc_ways", llc_ways, REQUIRED, 0, PROFILE_WAYS_MAX),
     PROFILE(line_bytes, REQUIRED),
-    RATE(profile, misses, REQUIRED),
-    RATE(profile, misses_error, OPTIONAL),
-    RATE(profile, accesses, REQUIRED),
-    RATE(profile, accesses_error, OPTIONAL),
+    RATE(misses, REQUIRED, PMI_MAX),
+    RATE(misses_error, OPTIONAL, PMI_MAX),
+    RATE(accesses, REQUIRED, PMI_MAX),
+    RATE(accesses_error, OPTIONAL, PMI_MAX),
     PROFILE(instructions, REQUIRED),
     PROFILE(references, REQUIRED),
     PROFILE(truncated, OPTIONAL),
-    RATE(profile, instructions_per_s, OPTIONAL),
+    RATE(instructions_per_s, OPTIONAL, INSTRUCTIONS_PER_S_MAX),
     JSON_END,
 };
 static const struct json_field hit_item = {
-    .kind = JSON_NUMBER, .need = JSON_REQUIRED, .max = HUGE_VAL};
+    .kind = JSON_NUMBER, .need = JSON_REQUIRED, .max = PMI_MAX};
+
+#define RUNS_MAX 1e15
 
 static const struct json_field sample_fields[] = {
     SAMPLE(uid, OPTIONAL),
@@ -65,16 +85,10 @@ static const struct json_field sample_fields[] = {
     JSON_RANGE(struct profile_sample, "measured_at", measured_at, REQUIRED, 0, PROFILE_LATEST),
     SAMPLE(llc_bytes, OPTIONAL),
     SAMPLE(line_bytes, OPTIONAL),
-    JSON_RANGE(struct profile_sample, "runs", runs, REQUIRED, 1, HUGE_VAL),
-    RATE(profile_sample, windows, REQUIRED),
-    RATE(profile_sample, seconds, REQUIRED),
-    RATE(profile_sample, instructions, REQUIRED),
-    JSON_END,
-};
-
-static const struct json_field estimate_fields[] = {
-    RATE(profile_estimate, mean, REQUIRED),
-    RATE(profile_estimate, error, OPTIONAL),
+    JSON_RANGE(struct profile_sample, "runs", runs, REQUIRED, 1, RUNS_MAX),
+    AMOUNT(windows, REQUIRED, 1e15),
+    AMOUNT(seconds, REQUIRED, 1e15),
+    AMOUNT(instructions, REQUIRED, 1e24),
     JSON_END,
 };
 
@@ -92,7 +106,6 @@ static const struct json_field threads_fields[] = {
     JSON_END,
 };
 
-#define RUNS_MAX 1e15
 #define BINDING(member, need) JSON_FIELD(struct profile_binding, #member, member, need)
 
 static const struct json_field binding_fields[] = {
@@ -100,6 +113,15 @@ static const struct json_field binding_fields[] = {
     JSON_RANGE(struct profile_binding, "runs", runs, REQUIRED, 1, RUNS_MAX),
     JSON_RANGE(struct profile_binding, "clean", clean, OPTIONAL, 0, RUNS_MAX),
     JSON_RANGE(struct profile_binding, "measured_at", measured_at, REQUIRED, 0, PROFILE_LATEST),
+    JSON_END,
+};
+
+#define ESTIMATE(member, need)                                                                     \
+    JSON_RANGE(struct profile_estimate, #member, member, need, 0, HUGE_VAL)
+
+static const struct json_field estimate_fields[] = {
+    ESTIMATE(mean, REQUIRED),
+    ESTIMATE(error, OPTIONAL),
     JSON_END,
 };
 
@@ -259,6 +281,16 @@ static int read_profile(struct json_object *object, struct profile *profile,
                          &hit_item, profile->hits, sizeof(profile->hits[0]), err);
 }
 
+static int check_rate(enum profile_rate rate, const struct profile_estimate *estimate,
+                      struct berth_error *err)
+{
+    double most = fmax(estimate->mean, estimate->error); /* of which each may be NAN */
+
+    return most > rate_max[rate] ? berth_error_set(err, "%s: %.12g: %.12g or less expected",
+                                                   profile_rate_name[rate], most, rate_max[rate])
+                                 : 0;
+}
+
 static int read_sample(struct json_object *object, struct profile_sample *sample,
                        struct berth_error *err)
 {
@@ -272,7 +304,8 @@ static int read_sample(struct json_object *object, struct profile_sample *sample
     for (int i = 0; i < PROFILE_RATES; i++) {
         struct json_field field = rate_field((enum profile_rate)i);
 
-        if (json_get(rates, &field, &sample->rate[i], err) < 0)
+        if (json_get(rates, &field, &sample->rate[i], err) < 0 ||
+            check_rate((enum profile_rate)i, &sample->rate[i], err) < 0)
             return berth_error_before(err, "rates.");
     }
     return 0;

@@ -51,6 +51,12 @@ t20_one_user_decides_nothing_of_another() {
     stored forget tag:shared
 }
 
+t20_absurd_figures_are_refused() {
+    stored forget --all
+    has "$(row shared 1e308 | profile_as "$ATTACKER" import 2>&1)" "misses: 1e+308: between 0 and 2000000 expected"
+    same "what is stored" "$(stored list --json)" "[]"
+}
+
 t20_a_user_reads_his_own_profiles() {
     stored forget --all
     put_as "$VICTIM" hers 5

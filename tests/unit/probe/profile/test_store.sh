@@ -73,7 +73,7 @@ answers '' '{"taken":5,"kept":0}' profile import --db "$db" --json --replace "$d
     profile tag:other "$now" 1
     profile tag:another "$now" -1
 } >"$dir/wrong"
-refuses '' 1 "$dir/wrong: line 2: misses: -1: 0 or more expected" profile import --db "$db" "$dir/wrong"
+refuses '' 1 "$dir/wrong: line 2: misses: -1: between 0 and 2000000 expected" profile import --db "$db" "$dir/wrong"
 refuses 'frob' 1 'stdin: line 1: not JSON' profile import --db "$db"
 refuses '' 1 'No such file' profile import --db "$db" "$dir/none"
 refuses '' 1 'no such key' profile show --db "$db" tag:other
