@@ -29,7 +29,7 @@ enum state { WAITS, IS_READ, IS_THERE };
 struct record_page {
     TAILQ_ENTRY(record_page) link;
     struct record_pages *pages;
-    uint32_t uid;
+    uint32_t uid, payer;
     enum state state;
     bool told, dropped;
     uint64_t turn; /* the lowest one is read next */
@@ -195,13 +195,13 @@ static void read_page(struct record_page *page)
 /* ---- the thread: which page ---- */
 
 /* Returns how many pages of the user are in memory, or about to be; UINT32_MAX: of all users. */
-static size_t count_held(const struct record_pages *pages, uint32_t uid)
+static size_t count_held(const struct record_pages *pages, uint32_t payer)
 {
     const struct record_page *page;
     size_t n = 0;
 
     TAILQ_FOREACH(page, &pages->list, link)
-    n += page->state != WAITS && (uid == UINT32_MAX || page->uid == uid);
+    n += page->state != WAITS && (payer == UINT32_MAX || page->payer == payer);
     return n;
 }
 
@@ -214,7 +214,7 @@ static struct record_page *pick(const struct record_pages *pages)
         return NULL;
     TAILQ_FOREACH(page, &pages->list, link)
     if (page->state == WAITS && (!best || page->turn < best->turn) &&
-        count_held(pages, page->uid) < BUDGET_PAGES)
+        count_held(pages, page->payer) < BUDGET_PAGES)
         best = page;
     return best;
 }
@@ -328,13 +328,13 @@ void record_pages_tell(struct record_pages *pages)
 
 /* Returns when a new question of the user is to be answered: after his others, and as often as
  * anybody else's. */
-static uint64_t next_turn(const struct record_pages *pages, uint32_t uid)
+static uint64_t next_turn(const struct record_pages *pages, uint32_t payer)
 {
     uint64_t turn = pages->turn;
     const struct record_page *page;
 
     TAILQ_FOREACH(page, &pages->list, link)
-    if (page->uid == uid && page->turn > turn)
+    if (page->payer == payer && page->turn > turn)
         turn = page->turn;
     return turn + 1;
 }
@@ -347,7 +347,7 @@ static int pages_start(struct record_pages *pages, struct berth_error *err)
     return pages->runs ? 0 : -1;
 }
 
-struct record_page *record_pages_ask(struct record_pages *pages, uid_t uid,
+struct record_page *record_pages_ask(struct record_pages *pages, uid_t uid, uid_t payer,
                                      struct wire_records *asked, void (*ready)(void *arg),
                                      void *arg, struct berth_error *err)
 {
@@ -362,10 +362,10 @@ struct record_page *record_pages_ask(struct record_pages *pages, uid_t uid,
         return NULL;
     }
     *page = (struct record_page){
-        .pages = pages, .uid = uid, .asked = *asked, .ready = ready, .arg = arg};
+        .pages = pages, .uid = uid, .payer = payer, .asked = *asked, .ready = ready, .arg = arg};
     *asked = (struct wire_records){0};
     worker_lock(&pages->worker);
-    page->turn = next_turn(pages, uid);
+    page->turn = next_turn(pages, payer);
     TAILQ_INSERT_TAIL(&pages->list, page, link);
     worker_changed(&pages->worker);
     worker_unlock(&pages->worker);

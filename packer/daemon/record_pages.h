@@ -35,10 +35,10 @@ int record_pages_fd(const struct record_pages *pages);
  * drop it. */
 void record_pages_tell(struct record_pages *pages);
 
-/* Asks for a page of the user's own records, of root for all users' ones. The question is taken
- * over where this succeeds; ready(arg) is called once at most, by record_pages_tell(). Returns the
- * page, which the caller drops; NULL and err. */
-struct record_page *record_pages_ask(struct record_pages *pages, uid_t uid,
+/* Asks for a page of the user's own records, of root for all users' ones. payer: whose turn it
+ * is (serve/reply.h). The question is taken over where this succeeds; ready(arg) is called once at
+ * most, by record_pages_tell(). Returns the page, which the caller drops; NULL and err. */
+struct record_page *record_pages_ask(struct record_pages *pages, uid_t uid, uid_t payer,
                                      struct wire_records *asked, void (*ready)(void *arg),
                                      void *arg, struct berth_error *err);
 

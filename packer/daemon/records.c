@@ -24,7 +24,8 @@ int records_begin(struct reply *reply, struct berth_error *err)
     if (!pages)
         return berth_error_set(err, "nothing is kept here of steps that ended (ledger=off of "
                                     "berth.conf, or a ledger that cannot be used)");
-    reply->own = record_pages_ask(pages, reply->uid, &reply->request.records, on_ready, reply, err);
+    reply->own = record_pages_ask(pages, reply->uid, reply->payer, &reply->request.records,
+                                  on_ready, reply, err);
     reply->own_free = reply->own ? drop : NULL;
     return reply->own ? 0 : -1;
 }

@@ -117,26 +117,34 @@ struct json_object *stored_tell(struct reply *reply, const char **name)
     return row;
 }
 
+/* Who asks, who is charged here with what his former orders took. */
+static struct order_user charge(struct reply *reply)
+{
+    reply->cpu_s += orders_owed(reply->packer->state->orders, reply->payer);
+    return (struct order_user){.uid = reply->uid, .payer = reply->payer};
+}
+
 int stored_put(struct reply *reply, struct berth_error *err)
 {
     const struct wire_profile *asked = &reply->request.profile;
+    const struct order_user user = charge(reply);
 
-    return orders_put(reply->packer, reply->uid, asked->row, asked->replace, err);
+    return orders_put(reply->packer, &user, asked->row, asked->replace, err);
 }
 
 int stored_forget(struct reply *reply, struct berth_error *err)
 {
     const struct wire_profile *asked = &reply->request.profile;
+    const struct order_user user = charge(reply);
     struct stored *stored = stored_new(reply, err);
-    const uint32_t uid = reply->uid;
 
     if (!stored)
         return -1;
     stored->forgotten =
-        profiles_count(reply->packer->state->profiles, &uid, asked->key, asked->samples, err);
+        profiles_count(reply->packer->state->profiles, &user.uid, asked->key, asked->samples, err);
     if (stored->forgotten <= 0)
         return stored->forgotten;
-    return orders_forget(reply->packer, uid, asked->key, asked->samples, err);
+    return orders_forget(reply->packer, &user, asked->key, asked->samples, err);
 }
 
 char *stored_tell_forgotten(struct reply *reply)

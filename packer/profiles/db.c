@@ -304,9 +304,16 @@ int profiles_write(struct profiles *store,
                    int (*body)(struct profiles *store, void *arg, struct berth_error *err),
                    void *arg, struct berth_error *err)
 {
+    bool done;
+
+    if (store->writes)
+        return body(store, arg, err) < 0 ? -1 : 0;
     if (have_schema(store, err) < 0 || sql_begin(store->sql, err) < 0)
         return -1;
-    if (body(store, arg, err) >= 0 && sql_commit(store->sql, err) == 0) {
+    store->writes = true;
+    done = body(store, arg, err) >= 0;
+    store->writes = false;
+    if (done && sql_commit(store->sql, err) == 0) {
         usleep(GIVE_WAY_US); /* whoever waits comes next, before another write of this process */
         return 0;
     }

@@ -22,19 +22,13 @@ struct profiles {
     bool writable;
     struct sql *sql; /* NULL: no file yet (reader) */
     bool ready;      /* a schema that is known here was seen in it */
+    bool writes;     /* it is inside profiles_write */
 
     /* The statements of profiles_get, kept, because each launch asks: the rows' classes and rowids,
      * the best first; the row of each kind by its rowid; those of profiles_get_distances and of
      * profiles_get_demand. */
     struct sql_statement *best, *profile, *sample, *distances, *demand;
 };
-
-/* Runs body inside one transaction, of a file that was created and brought to the present schema
- * where it was not. Returns 0 when body returned 0 or more and all is on disk; else -1 and err, and
- * nothing has changed. */
-int profiles_write(struct profiles *store,
-                   int (*body)(struct profiles *store, void *arg, struct berth_error *err),
-                   void *arg, struct berth_error *err);
 
 /* Averages a newer estimate into a known one with weight w: independent errors add, and are widened
  * to what the two differ by where that is more. */

@@ -382,6 +382,13 @@ int profiles_export_median(struct profiles *store, const struct profile_query *q
 /* Each is done as a whole, or -1 and err and the store is unchanged. A writer waits up to 30 s for
  * others. */
 
+/* Runs body inside one transaction, of a file that was created and brought to the present schema
+ * where it was not; what body writes by the functions below is in it. Returns 0 when body returned
+ * 0 or more and all is on disk; else -1 and err, and nothing has changed. */
+int profiles_write(struct profiles *store,
+                   int (*body)(struct profiles *store, void *arg, struct berth_error *err),
+                   void *arg, struct berth_error *err);
+
 /* Store or replace what has the same key, shape, geometry and cache. */
 int profiles_put(struct profiles *store, const struct profile *profile, struct berth_error *err);
 

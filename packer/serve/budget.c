@@ -77,6 +77,13 @@ static struct budget_account *open_account(struct budget *budget, uid_t uid, dou
     return best;
 }
 
+unsigned budget_connections(struct budget *budget, uid_t uid)
+{
+    const struct budget_account *account = find_account(budget, uid);
+
+    return account ? account->connections : 0;
+}
+
 struct budget_account *budget_enter(struct budget *budget, uid_t uid, double now_s)
 {
     struct budget_account *account = find_account(budget, uid);

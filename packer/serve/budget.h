@@ -4,9 +4,9 @@
  *
  * Root has no account. A user who has used up his requests or his time waits until he has some
  * again; nobody else waits for him. Accounts go by uid, and stay until they are full again, so that
- * a new connection brings nothing new. Users together have a budget, too: who may write
- * /etc/subuid's numbers into the kernel is many users. Pure arithmetic: the caller has the clock.
- */
+ * a new connection brings nothing new. The uids that a user has by /etc/subuid have one account
+ * (system/subuids.h); for those that stand there not, users together have a budget, too. Pure
+ * arithmetic: the caller has the clock. */
 #ifndef BERTH_SERVE_BUDGET_H
 #define BERTH_SERVE_BUDGET_H
 
@@ -44,8 +44,11 @@ struct budget {
 /* Makes every account full. */
 void budget_init(struct budget *budget, double now_s);
 
+/* Returns how many connections the user has. */
+unsigned budget_connections(struct budget *budget, uid_t uid);
+
 /* Counts a new connection. Returns the user's account, which stays while he has a connection; NULL:
- * he has enough of them. */
+ * he, or all users together, have enough of them. */
 struct budget_account *budget_enter(struct budget *budget, uid_t uid, double now_s);
 void budget_leave(struct budget *budget, struct budget_account *account);
 

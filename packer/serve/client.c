@@ -130,6 +130,7 @@ static bool read_request(struct client *client)
     spend(client, 1, 0);
     if (!client->reply)
         return false;
+    client->reply->payer = client->account ? client->account->uid : client->uid;
     client->reply->wake = on_known;
     client->reply->wake_arg = client;
     return true;
@@ -325,24 +326,37 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 
 /* ---- connections come ---- */
 
-/* Hangs up on the user's connection that has asked for nothing for the longest time: there is room
- * for all users' who want to know something. Returns false where there is none. */
-static bool drop_idlest(struct clients *clients)
+/* Which of two users' connections is missed less: that of who has more of them, then the one that
+ * asks for nothing, and has done so for longer. */
+static bool is_missed_less(const struct client *a, const struct client *b)
 {
-    struct client *client, *idlest = NULL;
+    if (a->account->connections != b->account->connections)
+        return a->account->connections > b->account->connections;
+    return a->waits_s > 0 && (b->waits_s <= 0 || a->waits_s < b->waits_s);
+}
+
+/* Hangs up on the users' connection that is missed least, for one of who has `own`: there is room
+ * for all users who want to know something. Returns false where there is none: nobody has more of
+ * them than he then would, and all ask for something. */
+static bool make_room(struct clients *clients, unsigned own)
+{
+    struct client *client, *least = NULL;
 
     LIST_FOREACH(client, &clients->list, link)
-    if (client->account && client->waits_s > 0 && (!idlest || client->waits_s < idlest->waits_s))
-        idlest = client;
-    if (idlest)
-        client_close(idlest);
-    return idlest;
+    if (client->account && (!least || is_missed_less(client, least)))
+        least = client;
+    if (!least || (least->account->connections <= own + 1 && least->waits_s <= 0))
+        return false;
+    client_close(least);
+    return true;
 }
 
 /* Counts the connection. Returns NULL, or why it cannot be served. */
 static const char *admit(struct clients *clients, struct client *client)
 {
+    struct budget *budget = &clients->budget;
     double now_s = clock_s();
+    uid_t uid;
 
     if (client->uid == 0) {
         if (clients->roots >= ROOTS_MAX)
@@ -350,11 +364,15 @@ static const char *admit(struct clients *clients, struct client *client)
         clients->roots++;
         return NULL;
     }
-    client->account = budget_enter(&clients->budget, client->uid, now_s);
-    if (!client->account && clients->budget.all.connections >= BUDGET_CONNECTIONS_ALL &&
-        drop_idlest(clients))
-        client->account = budget_enter(&clients->budget, client->uid, now_s);
-    return client->account ? NULL : "this user has too many connections";
+    subuids_read(&clients->subuids, &clients->packer->world.root);
+    uid = subuids_owner(&clients->subuids, client->uid);
+    if (budget_connections(budget, uid) >= BUDGET_CONNECTIONS)
+        return "this user has too many connections";
+    if (budget->all.connections >= BUDGET_CONNECTIONS_ALL &&
+        !make_room(clients, budget_connections(budget, uid)))
+        return "too many users ask";
+    client->account = budget_enter(budget, uid, now_s);
+    return NULL;
 }
 
 static int serve(struct client *client, int fd)
@@ -443,6 +461,7 @@ void clients_close(struct clients *clients)
 {
     while (!LIST_EMPTY(&clients->list))
         client_close(LIST_FIRST(&clients->list));
+    subuids_free(&clients->subuids);
     if (clients->round)
         event_free(clients->round);
     clients->round = NULL;

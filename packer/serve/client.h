@@ -19,6 +19,7 @@
 #include "packer/serve/reply.h"
 #include "packer/serve/rounds.h"
 #include "packer/steps/packer.h"
+#include "packer/system/subuids.h"
 
 /* The event loop's, the first one first: root's connections, what berthd does by itself (what no
  * priority is said of), users. */
@@ -30,6 +31,7 @@ struct clients {
     struct event_base *base;
     const struct packer *packer;
     const struct request_op *ops; /* [WIRE_OPS]: what clients can ask for */
+    struct subuids subuids;       /* who may be many users */
     struct budget budget;
     LIST_HEAD(client_list, client) list;
     size_t roots;            /* root's connections */

@@ -31,7 +31,7 @@ struct reply *reply_open(const struct packer *packer, const struct request_op *o
         return NULL;
     reply->packer = packer;
     reply->ops = ops;
-    reply->uid = uid;
+    reply->uid = reply->payer = uid;
     reply->decoded = wire_request_decode(line, length, &reply->request, &reply->err) == 0;
     return reply;
 }

@@ -45,6 +45,7 @@ struct reply {
     const struct packer *packer;
     const struct request_op *ops; /* [WIRE_OPS] */
     uid_t uid;                    /* who asks */
+    uid_t payer;                  /* in whose account that is (system/subuids.h) */
     struct wire_request request;
     bool decoded; /* request is to be cleared */
     bool begun;   /* it was done, or has failed */

@@ -15,6 +15,7 @@ libpacker_la_SOURCES += \
 	packer/system/process_watch.c packer/system/process_watch.h \
 	packer/system/rootfs.c packer/system/rootfs.h \
 	packer/system/run_program.c packer/system/run_program.h \
+	packer/system/subuids.c packer/system/subuids.h \
 	packer/system/taskstats.c packer/system/taskstats.h \
 	packer/system/uncore.c packer/system/uncore.h \
 	packer/system/unix_socket.c packer/system/unix_socket.h \

@@ -31,6 +31,25 @@ t20_a_flood_keeps_no_step_from_its_place() {
     quiet
 }
 
+# One user is many, by /etc/subuid: these numbers stand in no file, so that each has a budget of its own.
+t20_many_uids_keep_no_user_from_his_answer() {
+    local uid
+    HOSTILE=()
+    trap quiet EXIT
+    for uid in {2000000000..2000000031}; do
+        "$BUILD/tests/trust/hostile" "$CLUSTER/run/berthd.sock" "$uid" status 8 60 >/dev/null 2>&1 &
+        HOSTILE+=($!)
+    done
+    start_as "$VICTIM" v --contention-aware
+    same "state" "$(explained v .state)" placed
+    # all together have a budget, of which the victim's turn comes; without a place among them it never would
+    for _ in 1 2 3 4 5; do
+        wait_for 10 berthctl_as "$VICTIM" status || fail "the victim is told nothing"
+    done
+    stop v
+    quiet
+}
+
 # The sockets are removed: they are there again, for the next step too.
 t20_a_removed_socket_comes_back() {
     rm "$CLUSTER/run/berthd.sock" "$CLUSTER/run/berthd.sock.plugin"

@@ -348,6 +348,7 @@ unit_programs = \
 	tests/unit/system/test_rootfs \
 	tests/unit/system/test_run_program \
 	tests/unit/slurm/test_step_cgroup \
+	tests/unit/system/test_subuids \
 	tests/unit/system/test_taskstats \
 	tests/unit/system/test_uncore \
 	tests/unit/system/test_unix_socket \

@@ -248,7 +248,7 @@ static void ask(struct reader *reader, struct fixture *f, uid_t uid)
 
     *reader = (struct reader){.pages = f->packer.state->record_pages};
     reader->page =
-        record_pages_ask(f->packer.state->record_pages, uid, &asked, on_ready, reader, &err);
+        record_pages_ask(f->packer.state->record_pages, uid, uid, &asked, on_ready, reader, &err);
     if (!reader->page)
         fail_msg("%s", err.text);
 }

@@ -180,6 +180,38 @@ static void test_bounded(void **state)
     await_rows(f, VICTIM, 2);
 }
 
+/* Returns what the user pays, beside what the event loop takes, when he puts a row. */
+static double pays_s(struct fixture *f, uid_t uid)
+{
+    const char *question = PUT("b", "", "1");
+    struct reply *reply = reply_open(&f->packer, request_ops, uid, question, strlen(question));
+    struct evbuffer *out = evbuffer_new();
+    double cpu_s;
+
+    reply_next(reply, out);
+    cpu_s = reply->cpu_s;
+    reply_end(reply);
+    evbuffer_free(out);
+    return cpu_s;
+}
+
+/* A thread takes them in, together with what comes meanwhile; with the next one he pays for it. */
+static void test_paid(void **state)
+{
+    struct fixture *f = *state;
+    double paid_s = 0;
+
+    for (int i = 0; i < 8; i++)
+        assert_string_equal(answer(f, ATTACKER, PUT("a", "", "1")), DONE);
+    await_rows(f, ATTACKER, 1);
+    assert_true(pays_s(f, VICTIM) == 0);
+    for (int i = 0; i < 3000 && paid_s <= 0; i++) {
+        usleep(10000);
+        paid_s = pays_s(f, ATTACKER);
+    }
+    assert_true(paid_s > 0);
+}
+
 static int open_node(void **state)
 {
     *state = fixture_open(TWO_BY_TWO);
@@ -192,7 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_each_sees_his_own), TEST(test_refused), TEST(test_forget), TEST(test_median),
-        TEST(test_bounded),
+        TEST(test_bounded),           TEST(test_paid),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

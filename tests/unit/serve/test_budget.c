@@ -39,6 +39,9 @@ static void test_connections(void **state)
     assert_null(budget_enter(budget, ALICE, NOW));
     assert_non_null(bob = budget_enter(budget, BOB, NOW));
     assert_ptr_not_equal(alice, bob);
+    assert_int_equal(budget_connections(budget, ALICE), BUDGET_CONNECTIONS);
+    assert_int_equal(budget_connections(budget, BOB), 1);
+    assert_int_equal(budget_connections(budget, 1), 0);
     budget_leave(budget, alice);
     assert_ptr_equal(budget_enter(budget, ALICE, NOW), alice);
 }

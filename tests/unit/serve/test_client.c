@@ -15,6 +15,7 @@
 #include "packer/daemon/requests.h"
 #include "packer/serve/client.h"
 #include "packer/serve/server.h"
+#include "tests/unit/common/folder.h"
 #include "enum_table.h"
 
 #define ALICE 1001
@@ -87,6 +88,12 @@ static void say_often(int fd, const char *text, size_t times)
 static void turn(struct stand *stand)
 {
     event_base_loop(stand->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
+}
+
+static void turn_often(struct stand *stand)
+{
+    for (int i = 0; i < 8; i++)
+        turn(stand);
 }
 
 static void on_heard(evutil_socket_t fd, short what, void *base)
@@ -314,6 +321,52 @@ static void test_idle_ones_make_room(void **state)
     hear_until(stand, fd, LAST, 1);
 }
 
+/* All of a user's uids of /etc/subuid are one user. */
+static void test_subordinate_uids(void **state)
+{
+    struct stand *stand = *state;
+    struct rootfs *root = &stand->f->packer.world.root;
+    int last = -1;
+
+    rootfs_close(root);
+    assert_int_equal(rootfs_open(root, stand->f->dir, NULL), 0);
+    folder_put(stand->f->dir, "etc/subuid", "mallory:100000:65536\n");
+    for (uid_t uid = 100000; uid <= 100000 + BUDGET_CONNECTIONS; uid++)
+        last = connect_as(stand, uid);
+    assert_int_equal(hear_some(last, "this user has too many connections"), 1);
+}
+
+/* Many uids that stand in no file have all connections, and all ask: who has the most of them gives
+ * one to who has none. */
+static void test_who_has_most_makes_room(void **state)
+{
+    struct stand *stand = *state;
+    int fd;
+
+    for (uid_t uid = 2000; uid < 2000 + BUDGET_CONNECTIONS_ALL / BUDGET_CONNECTIONS; uid++)
+        for (int i = 0; i < BUDGET_CONNECTIONS; i++)
+            say_often(connect_as(stand, uid), STATUS, 20);
+    turn_until_heard(stand, stand->fd[0]);
+    fd = connect_as(stand, ALICE);
+    say(fd, STATUS);
+    hear_until(stand, fd, LAST, 1);
+}
+
+/* As many users as there is room for, each with a question: then there is none. */
+static void test_too_many_users(void **state)
+{
+    struct stand *stand = *state;
+    int fd;
+
+    put_history(stand);
+    for (uid_t uid = 2000; uid < 2000 + BUDGET_CONNECTIONS_ALL; uid++)
+        say_often(connect_as(stand, uid), STATUS, 20);
+    turn_often(stand);
+    fd = connect_as(stand, ALICE);
+    assert_int_equal(hear_some(fd, "too many users ask"), 1);
+    assert_int_equal(hear_some(fd, "\n"), -1);
+}
+
 /* ---- patience ---- */
 
 /* Each byte comes in time, and the request does not. */
@@ -391,12 +444,6 @@ static void hang_up(struct stand *stand, int fd)
 {
     close(fd);
     stand->n--;
-}
-
-static void turn_often(struct stand *stand)
-{
-    for (int i = 0; i < 8; i++)
-        turn(stand);
 }
 
 static bool is_late(struct stand *stand, uint32_t job)
@@ -641,6 +688,9 @@ int main(void)
         test(test_steps_end),
         test(test_too_many_connections),
         test(test_idle_ones_make_room),
+        test(test_subordinate_uids),
+        test(test_who_has_most_makes_room),
+        test(test_too_many_users),
         test(test_drip),
         test(test_silent),
         test(test_stopped_reader),
