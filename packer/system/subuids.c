@@ -38,9 +38,9 @@ static int read_range(char *line, struct subuid_range *range)
         return -1;
     *first = *count = '\0';
     range->name = line;
-    return read_number(first + 1, &range->first) < 0 || read_number(count + 1, &range->count) < 0
-               ? -1
-               : 0;
+    if (read_number(first + 1, &range->first) < 0 || read_number(count + 1, &range->count) < 0)
+        return -1;
+    return range->first + range->count <= UINT32_MAX ? 0 : -1;
 }
 
 static int by_name(const void *a, const void *b)

@@ -5,7 +5,7 @@ fuzz_targets = tests/fuzz/conf.c tests/fuzz/cpuinfo.c tests/fuzz/dram.c tests/fu
 	tests/fuzz/journal.c tests/fuzz/ledger_line.c tests/fuzz/machine_profile.c tests/fuzz/memory_origin.c tests/fuzz/metrics.c tests/fuzz/names.c \
 	tests/fuzz/plugin.c tests/fuzz/plugin_file.c tests/fuzz/proc.c tests/fuzz/profile_demand.c tests/fuzz/profile_text.c tests/fuzz/queue.c \
 	tests/fuzz/said.c tests/fuzz/samples.c tests/fuzz/selftest.c tests/fuzz/server.c tests/fuzz/settle.c tests/fuzz/steer.c tests/fuzz/targets.def tests/fuzz/taskstats.c tests/fuzz/topology.c \
-	tests/fuzz/wire.c plugin/options.c packer/settle/comment.c $(steer_parts)
+	tests/fuzz/users.c tests/fuzz/wire.c plugin/bind.c plugin/devices.c plugin/options.c plugin/pin.c packer/settle/comment.c $(steer_parts)
 TESTS += tests/fuzz/replay
 check_PROGRAMS += tests/fuzz/replay
 tests_fuzz_replay_SOURCES = tests/fuzz/replay.c $(fuzz_targets)
