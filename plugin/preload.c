@@ -18,6 +18,8 @@
 
 #define LIBRARY "libberth_rt.so"
 #define LIST_MAX 8192
+#define ASAN "ASAN_OPTIONS"
+#define ASAN_ORDER "verify_asan_link_order"
 
 static bool is_ours(const char *path, size_t length)
 {
@@ -93,6 +95,19 @@ static int set_list(spank_t spank, const char *library, struct berth_error *err)
     return berth_error_set(err, "LD_PRELOAD cannot be changed");
 }
 
+/* gcc's AddressSanitizer ends a program that has anything loaded before it, unless it is told not
+ * to look. Other programs have nothing of the variable; who has said it himself is left alone. */
+static void let_asan_begin(spank_t spank)
+{
+    char options[LIST_MAX] = "", more[LIST_MAX + sizeof(":" ASAN_ORDER "=0")];
+    spank_err_t got = spank_getenv(spank, ASAN, options, sizeof(options));
+
+    if ((got != ESPANK_SUCCESS && got != ESPANK_ENV_NOEXIST) || strstr(options, ASAN_ORDER))
+        return;
+    snprintf(more, sizeof(more), "%s%s" ASAN_ORDER "=0", options, options[0] ? ":" : "");
+    spank_setenv(spank, ASAN, more, 1);
+}
+
 static bool has_inherited(spank_t spank)
 {
     char page[PATH_MAX];
@@ -113,6 +128,7 @@ static int give(spank_t spank, const char *page, struct berth_error *err)
 
     if (find_library(library, err) < 0 || set_list(spank, library, err) < 0)
         return -1;
+    let_asan_begin(spank);
     if (spank_setenv(spank, RT_PAGE_ENV, page, 1) == ESPANK_SUCCESS)
         return 0;
     return berth_error_set(err, RT_PAGE_ENV " cannot be set");

@@ -15,7 +15,8 @@
  * longer than size bytes, and leaves out as it was. */
 int preload_list(const char *inherited, const char *library, char *out, size_t size);
 
-/* In task_init: gives the task the page (a path) and the library, which is beside the plugin; or,
+/* In task_init: gives the task the page (a path) and the library, which is beside the plugin, and
+ * tells AddressSanitizer to bear that; or,
  * where page is NULL, takes away what it has inherited of them. Returns 0, or -1 and err, when the
  * task has no page. */
 int preload_task(spank_t spank, const char *page, struct berth_error *err);

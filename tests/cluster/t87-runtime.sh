@@ -231,6 +231,15 @@ t87_mutexes_have_cohorts_as_the_page_says() {
     same "without the word" "$(timeout 60 srun -n1 --contention-aware env BERTH_RT_NODES=~2 "$locks" sum 2>/dev/null)" "sum plain"
 }
 
+# It does not begin behind another library, unless it is told that it may.
+t87_a_program_of_address_sanitizer_begins() {
+    local program=$CLUSTER/out/asan
+    echo 'int main(void) { return 42; }' | gcc -fsanitize=address -x c -o "$program" - 2>/dev/null || skip "no gcc with AddressSanitizer"
+    follow
+    timeout 20 srun -n1 --contention-aware=threads=follow "$program" && fail "exit status 0"
+    same "its exit status" "$?" 42
+}
+
 t87_it_has_to_be_allowed() {
     follow allow=auto,tag
     # shellcheck disable=SC2016 # the task's own shell

@@ -295,6 +295,7 @@ static void report_self(struct host_report *report)
         sscanf(*env, "BERTH_CPUS=%63s", report->berth_cpus);
         sscanf(*env, "OMP_NUM_THREADS=%63s", report->omp_threads);
         sscanf(*env, "BERTH_RT_PAGE=%127s", report->page);
+        sscanf(*env, "ASAN_OPTIONS=%127s", report->asan);
         if (strncmp(*env, "LD_PRELOAD=", 11) == 0)
             snprintf(report->preload, sizeof(report->preload), "%.511s", *env + 11);
     }

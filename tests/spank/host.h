@@ -23,9 +23,10 @@ struct host_report {
     struct cpus cpus; /* Cpus_allowed_list of its /proc/self/status */
     int mempolicy;    /* MPOL_*; -1 unknown */
     char berth_cpus[64],
-        omp_threads[64];          /* BERTH_CPUS, OMP_NUM_THREADS of its environment; "" not set */
-    char page[128], preload[512]; /* BERTH_RT_PAGE, LD_PRELOAD; "" not set */
-    char said[256];               /* by the plugin in this task */
+        omp_threads[64]; /* BERTH_CPUS, OMP_NUM_THREADS of its environment; "" not set */
+    char page[128], preload[512],
+        asan[128];  /* BERTH_RT_PAGE, LD_PRELOAD, ASAN_OPTIONS; "" not set */
+    char said[256]; /* by the plugin in this task */
 };
 
 struct host {

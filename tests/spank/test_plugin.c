@@ -443,6 +443,8 @@ static void library_path(char path[PATH_MAX + 16])
     snprintf(path, PATH_MAX + 16, "%.*s/libberth_rt.so", (int)(strrchr(real, '/') - real), real);
 }
 
+#define ASAN "verify_asan_link_order=0"
+
 /* A task whose step has a page gets it with the library, behind its own; one that inherited both
  * from an outer step, and has no page, or where berthd is not there, is as if they had never been.
  */
@@ -453,20 +455,22 @@ static void test_runtime(void **state)
         const char *user, *env;
         enum fake_way way;
         const char *page, *preload; /* %s: the library */
+        const char *asan, *asan_then;
     } table[] = {
-        {false, NULL, "\"BERTH_RT_PAGE\":\"/p\"", FAKE_ANSWERS, "/p", "%s"},
-        {false, "/a.so /b.so", "\"BERTH_RT_PAGE\":\"/p\"", FAKE_ANSWERS, "/p", "/a.so:/b.so:%s"},
+        {false, NULL, "\"BERTH_RT_PAGE\":\"/p\"", FAKE_ANSWERS, "/p", "%s", "", ASAN},
+        {false, "/a.so /b.so", "\"BERTH_RT_PAGE\":\"/p\"", FAKE_ANSWERS, "/p", "/a.so:/b.so:%s",
+         "verbosity=1", "verbosity=1:" ASAN},
         {true, "/a.so:/old/libberth_rt.so", "\"BERTH_RT_PAGE\":\"/p\"", FAKE_ANSWERS, "/p",
-         "/a.so:%s"},
-        {true, "/a.so:/old/libberth_rt.so", "", FAKE_ANSWERS, "", "/a.so"},
-        {true, "/old/libberth_rt.so", "", FAKE_ABSENT, "", ""},
-        {false, "/mine/libberth_rt.so", "", FAKE_ANSWERS, "", "/mine/libberth_rt.so"}};
+         "/a.so:%s", "verify_asan_link_order=1", "verify_asan_link_order=1"},
+        {true, "/a.so:/old/libberth_rt.so", "", FAKE_ANSWERS, "", "/a.so", "", ""},
+        {true, "/old/libberth_rt.so", "", FAKE_ABSENT, "", "", "a=1", "a=1"},
+        {false, "/mine/libberth_rt.so", "", FAKE_ANSWERS, "", "/mine/libberth_rt.so", "", ""}};
     char library[PATH_MAX + 16];
 
     (void)state;
     library_path(library);
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        char answer[512], user[256], want[PATH_MAX + 256];
+        char answer[512], user[256], asan[64], want[PATH_MAX + 256];
         struct bench bench;
         int n = 1;
 
@@ -479,6 +483,9 @@ static void test_runtime(void **state)
         if (table[i].inherits)
             bench.host.env[n++] = strdup("BERTH_RT_PAGE=/outer");
         snprintf(user, sizeof(user), "LD_PRELOAD=%s", table[i].user ? table[i].user : "");
+        snprintf(asan, sizeof(asan), "ASAN_OPTIONS=%s", table[i].asan);
+        if (table[i].asan[0])
+            bench.host.env[n++] = asan;
         if (table[i].user)
             bench.host.env[n] = user;
         host_run_step(&bench.host);
@@ -487,6 +494,7 @@ static void test_runtime(void **state)
         for (uint32_t task = 0; task < bench.host.tasks; task++) {
             assert_string_equal(bench.host.report[task].page, table[i].page);
             assert_string_equal(bench.host.report[task].preload, want);
+            assert_string_equal(bench.host.report[task].asan, table[i].asan_then);
         }
         bench_stop(&bench);
     }

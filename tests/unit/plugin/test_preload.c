@@ -17,12 +17,14 @@
 
 /* ---- Slurm, with these two variables ---- */
 
-static char page[PATH_MAX], preload[16384];
+static char page[PATH_MAX], preload[16384], asan[16384];
 
 static char *find(const char *name, size_t *size)
 {
-    *size = strcmp(name, "LD_PRELOAD") == 0 ? sizeof(preload) : sizeof(page);
-    return strcmp(name, "LD_PRELOAD") == 0 ? preload : page;
+    bool is_page = strcmp(name, "BERTH_RT_PAGE") == 0;
+
+    *size = is_page ? sizeof(page) : sizeof(preload);
+    return is_page ? page : strcmp(name, "LD_PRELOAD") == 0 ? preload : asan;
 }
 
 spank_err_t spank_getenv(spank_t spank, const char *name, char *text, int size)
