@@ -138,7 +138,7 @@ uint64_t slices_base_ns(void)
 struct slices_pass {
     struct wish wish;
     size_t n, at;  /* processes; the one that is visited */
-    pid_t *pid;    /* [n] */
+    pid_t *pid;    /* [n]; 0: it is left out */
     char **thread; /* of that process; NULL: they are not listed yet */
     size_t next;   /* the one that is visited */
     bool old;      /* they were listed in an earlier turn */
@@ -184,6 +184,27 @@ void slices_pass_free(struct slices_pass *pass)
     free(pass);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+void slices_pass_keep(struct slices_pass *pass, size_t n, const pid_t *pid)
+{
+    pid_t *sorted = calloc(n + 1, sizeof(*sorted));
+
+    for (size_t i = 0; sorted && i < n; i++)
+        sorted[i] = pid[i];
+    if (sorted)
+        qsort(sorted, n, sizeof(*sorted), by_number);
+    for (size_t i = pass->at; i < pass->n; i++)
+        if (!sorted || !bsearch(&pass->pid[i], sorted, n, sizeof(*sorted), by_number))
+            pass->pid[i] = 0;
+    free(sorted);
+}
+
 /* The number of a thread that was listed in an earlier turn may be another one's by now. */
 static bool is_still(const struct rootfs *root, const struct slices_pass *pass, const char *thread)
 {
@@ -201,6 +222,8 @@ static int visit_process(struct enforce *enforce, struct slices_pass *pass, stru
     char path[64];
     int rc = 0;
 
+    if (pass->pid[pass->at] == 0)
+        return 0;
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pass->pid[pass->at]);
     pass->old = pass->thread != NULL;
     if (!pass->thread)

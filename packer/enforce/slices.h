@@ -66,6 +66,10 @@ struct slices_pass *slices_pass_new(size_t n, const pid_t *pid, enum slices_do w
                                     uint64_t slice_ns, const struct slices_known *known);
 void slices_pass_free(struct slices_pass *pass); /* NULL is fine */
 
+/* Before a pass goes on in a later turn: leaves those processes out that are not among these n, for
+ * their numbers may be strangers' by now. */
+void slices_pass_keep(struct slices_pass *pass, size_t n, const pid_t *pid);
+
 /* Goes on with it, as far as the pace allows (enforce_pace). seen: what there was until now. 0: all
  * were visited, and those that are not their program's own have what was wanted, but for threads
  * that began meanwhile: so it takes another pass, which has changed nobody. 1: there is more to do.

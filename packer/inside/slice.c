@@ -89,6 +89,23 @@ static int begin_pass(const struct packer *packer, const struct step *step,
     return slicing->pass ? 0 : berth_no_memory(err);
 }
 
+/* A pass that was begun in an earlier turn goes on with those who are still there. */
+static int resume_pass(const struct packer *packer, const struct step *step,
+                       struct berth_error *err)
+{
+    struct inside_slicing *slicing = step->inside.slicing;
+    pid_t *pid = NULL;
+    size_t n = 0;
+
+    if (!slicing || !slicing->pass)
+        return 0;
+    if (list(packer, step, &pid, &n, err) < 0)
+        return -1;
+    slices_pass_keep(slicing->pass, n, pid);
+    free(pid);
+    return 0;
+}
+
 /* Notes that this slice is berth's, unless the program had it before. 0, or -1 and err: nothing is
  * noted. */
 static int note_slice(const struct packer *packer, struct step *step, unsigned slice_ms,
@@ -164,7 +181,7 @@ static int end_pass(const struct packer *packer, struct step *step, const struct
 int inside_slicing_turn(const struct packer *packer, struct step *step, struct berth_error *err)
 {
     struct slices_seen seen;
-    int rc = 0;
+    int rc = resume_pass(packer, step, err);
 
     while (rc == 0 && step->inside.slicing) {
         struct inside_slicing *slicing = step->inside.slicing;

@@ -286,6 +286,28 @@ static void test_the_list_stays(void **state)
     slices_pass_free(pass);
 }
 
+/* Between two turns the process has ended, and its number is another one's. */
+static void test_strangers_are_left_out(void **state)
+{
+    static const pid_t others[] = {3, 1};
+    struct team *team = *state;
+    struct enforce enforce = {.root = &team->root};
+    struct slices_pass *pass =
+        slices_pass_new(1, &team->pid, SLICES_GIVE, 30000000,
+                        &(struct slices_known){.base_ns = team->before.runtime_ns});
+    struct slices_seen seen;
+
+    enforce_pace(&enforce, 1, 60);
+    assert_int_equal(slices_pass_turn(&enforce, pass, &seen, NULL), 1);
+    assert_int_equal(seen.changed, 1);
+    enforce_pace(&enforce, ENFORCE_ALL, 0);
+    slices_pass_keep(pass, 2, others);
+    assert_int_equal(slices_pass_turn(&enforce, pass, &seen, NULL), 0);
+    assert_int_equal(seen.changed, 1);
+    slices_pass_free(pass);
+    take(team, &seen);
+}
+
 /* Nobody is there. */
 static void test_gone(void **state)
 {
@@ -308,6 +330,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_real_time, begin, end),
         cmocka_unit_test_setup_teardown(test_in_turns, begin, end),
         cmocka_unit_test_setup_teardown(test_the_list_stays, begin, end),
+        cmocka_unit_test_setup_teardown(test_strangers_are_left_out, begin, end),
         cmocka_unit_test_setup_teardown(test_gone, begin, end),
     };
 
