@@ -54,7 +54,7 @@ const char *inside_vain(const struct packer *packer, const struct step *step, si
     enum step_policy its = *i;
 
     *i = (*i + 1) % STEP_POLICIES;
-    *word = step_policy_word[its];
+    *word = its == STEP_FOLLOW ? "threads=follow" : step_policy_word[its]; /* as users write it */
     return inside_is_wanted(step, its) ? inside_refusal(packer, step, its) : NULL;
 }
 

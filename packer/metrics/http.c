@@ -10,10 +10,12 @@
 #include <event2/bufferevent.h>
 #include <event2/http.h>
 #include <event2/listener.h>
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -166,6 +168,18 @@ static void say(struct evhttp_request *req, int code, const char *text)
     send_answer(req, code, "text/plain; charset=utf-8", text, strlen(text));
 }
 
+/* Is the request meant for this node? A page of somebody else's, in a browser that runs here, can
+ * have a name of his lead to the loopback interface (DNS rebinding), and read what it is answered;
+ * the name is in the request. Who has no name for it is no browser. */
+static bool is_meant(const struct metrics_http *http, struct evhttp_request *req)
+{
+    const char *host = http->path[0] ? NULL : evhttp_request_get_host(req);
+    struct in_addr v4;
+
+    return !host || host[0] == '[' || strcasecmp(host, "localhost") == 0 ||
+           inet_pton(AF_INET, host, &v4) == 1;
+}
+
 static void on_request(struct evhttp_request *req, void *arg)
 {
     static const char front[] =
@@ -179,6 +193,8 @@ static void on_request(struct evhttp_request *req, void *arg)
 
     if (command != EVHTTP_REQ_GET && command != EVHTTP_REQ_HEAD) {
         say(req, 405, "only GET and HEAD\n");
+    } else if (!is_meant(arg, req)) {
+        say(req, 421, "ask localhost, or an address\n");
     } else if (path && strcmp(path, "/") == 0) {
         send_answer(req, 200, "text/html; charset=utf-8", front, sizeof(front) - 1);
     } else if (!path || strcmp(path, "/metrics") != 0) {

@@ -243,5 +243,6 @@ t87_a_program_of_address_sanitizer_begins() {
 t87_it_has_to_be_allowed() {
     follow allow=auto,tag
     # shellcheck disable=SC2016 # the task's own shell
-    same "nothing is preloaded" "$(timeout 20 srun -n1 --contention-aware=threads=follow sh -c 'echo "page $BERTH_RT_PAGE $LD_PRELOAD"' 2>/dev/null)" "page  "
+    same "nothing is preloaded" "$(timeout 20 srun -n1 --contention-aware=threads=follow sh -c 'echo "page $BERTH_RT_PAGE $LD_PRELOAD"' 2>"$CLUSTER/out/said")" "page  "
+    has "$(cat "$CLUSTER/out/said")" "threads=follow has no effect: "
 }

@@ -223,8 +223,8 @@ static struct page *page_of(const char *answer, bool open)
 static void test_page(void **state)
 {
     struct stand *stand = *state;
-    char *plain = ask(stand, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
-    char *open = ask(stand, "GET /metrics HTTP/1.1\r\nHost: x\r\n" OPENMETRICS "\r\n");
+    char *plain = ask(stand, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    char *open = ask(stand, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n" OPENMETRICS "\r\n");
     struct page *page = page_of(plain, false);
 
     assert_header(plain, "Content-Type", "text/plain; version=0.0.4; charset=utf-8");
@@ -241,7 +241,7 @@ static void test_page(void **state)
 
 static void test_steps_on_the_socket(void **state)
 {
-    char *text = ask(*state, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    char *text = ask(*state, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
 
     assert_non_null(strstr(text, "berth_step_info{jobid=\"1\""));
     free(text);
@@ -250,11 +250,38 @@ static void test_steps_on_the_socket(void **state)
 /* Whoever is logged in can read a port. */
 static void test_no_steps_on_a_port(void **state)
 {
-    char *text = ask(*state, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    char *text = ask(*state, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
 
     assert_non_null(strstr(text, "berth_steps{state=\"placed\"} 1\n"));
     assert_null(strstr(text, "jobid"));
     free(text);
+}
+
+/* A browser on this node has been told that a stranger's name is the loopback interface. */
+static void test_a_port_has_no_other_names(void **state)
+{
+    static const struct {
+        const char *host, *answer;
+    } cases[] = {
+        {"Host: localhost:9842\r\n", "HTTP/1.1 200 OK\r\n"},
+        {"Host: LocalHost\r\n", "HTTP/1.1 200 OK\r\n"},
+        {"Host: 127.0.0.1:9842\r\n", "HTTP/1.1 200 OK\r\n"},
+        {"Host: [::1]:9842\r\n", "HTTP/1.1 200 OK\r\n"},
+        {"", "HTTP/1.1 200 OK\r\n"},
+        {"Host: evil.example.com\r\n", "HTTP/1.1 421 "},
+        {"Host: localhost.example.com:9842\r\n", "HTTP/1.1 421 "},
+        {"Host: 127.0.0.1.example.com\r\n", "HTTP/1.1 421 "},
+    };
+    char request[256];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *text;
+
+        snprintf(request, sizeof(request), "GET /metrics HTTP/1.1\r\n%s\r\n", cases[i].host);
+        text = ask(*state, request);
+        assert_starts(text, cases[i].answer);
+        free(text);
+    }
 }
 
 static void test_nobody_is_kept_out(void **state)
@@ -276,7 +303,7 @@ static void test_nobody_is_kept_out(void **state)
 
 static void test_head(void **state)
 {
-    char *text = ask(*state, "HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n"), length[256];
+    char *text = ask(*state, "HEAD /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"), length[256];
 
     assert_starts(text, "HTTP/1.1 200 OK\r\n");
     header_of(text, "Content-Length", length);
@@ -290,20 +317,20 @@ static void test_requests(void **state)
     static const struct {
         const char *request, *answer;
     } cases[] = {
-        {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK\r\n"},
-        {"GET /metrics?x=1 HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK\r\n"},
-        {"GET http://x/metrics HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK\r\n"},
+        {"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200 OK\r\n"},
+        {"GET /metrics?x=1 HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200 OK\r\n"},
+        {"GET http://localhost/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 200 OK\r\n"},
         {"GET /metrics HTTP/1.0\r\n\r\n", "HTTP/1.0 200 OK\r\n"},
-        {"GET /metrics/ HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 404 Not Found\r\n"},
-        {"GET /../metrics HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 404 Not Found\r\n"},
-        {"GET /etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 404 Not Found\r\n"},
-        {"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc",
+        {"GET /metrics/ HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 404 Not Found\r\n"},
+        {"GET /../metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 404 Not Found\r\n"},
+        {"GET /etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 404 Not Found\r\n"},
+        {"POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc",
          "HTTP/1.1 405 Method Not Allowed\r\n"},
-        {"PUT /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+        {"PUT /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n",
          "HTTP/1.1 405 Method Not Allowed\r\n"},
-        {"DELETE / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\n"},
-        {"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 4"},
-        {"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 999999\r\n\r\n", "HTTP/1.1 413 "},
+        {"DELETE / HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\n"},
+        {"OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 4"},
+        {"POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999\r\n\r\n", "HTTP/1.1 413 "},
         {"GARBAGE\r\n\r\n", ""},
     };
 
@@ -325,7 +352,7 @@ static void test_requests(void **state)
 
 static void assert_serves(const struct stand *stand)
 {
-    char *text = ask(stand, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    char *text = ask(stand, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
 
     assert_starts(text, "HTTP/1.1 200 OK\r\n");
     free(text);
@@ -406,7 +433,7 @@ static void test_silent_ones(void **state)
     for (size_t i = 0; i < sizeof(fd) / sizeof(fd[0]); i++)
         close(fd[i]);
     wanted = try_dial(stand);
-    say(wanted, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+    say(wanted, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
     free(hear_all(wanted));
     assert_serves(stand);
 }
@@ -436,7 +463,7 @@ static void test_deaf_one(void **state)
     int fd = try_dial(stand);
 
     for (size_t i = 0; i < 50; i++)
-        say(fd, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+        say(fd, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert_serves(stand);
     close(fd);
     assert_serves(stand);
@@ -492,6 +519,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_steps_on_the_socket, start_unix, halt),
         cmocka_unit_test_setup_teardown(test_steps_on_the_socket, start_open_port, halt),
         cmocka_unit_test_setup_teardown(test_no_steps_on_a_port, start_port, halt),
+        cmocka_unit_test_setup_teardown(test_a_port_has_no_other_names, start_port, halt),
         cmocka_unit_test_setup_teardown(test_nobody_is_kept_out, start_unix, halt),
         cmocka_unit_test_setup_teardown(test_head, start_unix, halt),
         cmocka_unit_test_setup_teardown(test_requests, start_unix, halt),
