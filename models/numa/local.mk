@@ -9,6 +9,7 @@ libmodels_la_SOURCES += \
 	models/numa/flexthread.c models/numa/flexthread.h \
 	models/numa/flows.c models/numa/flows.h \
 	models/numa/flows_lp.c models/numa/flows_lp.h \
+	models/numa/margins.c models/numa/margins.h \
 	models/numa/nucore.c models/numa/nucore.h \
 	models/numa/nucore_check.c \
 	models/numa/numem.c models/numa/numem.h \

@@ -56,7 +56,7 @@ TABLE_COMPLETE(policy_words);
 static const char *const TABLE(target_words, LOG_TARGETS + 1) = {
     ROW(LOG_TARGET_STDERR) = "stderr", ROW(LOG_TARGET_SYSLOG) = "syslog", ROW(LOG_TARGETS) = NULL};
 TABLE_COMPLETE(target_words);
-static const char *const counters_words[] = {"perf", "resctrl", "software", NULL};
+static const char *const counters_words[] = {"perf", "resctrl", "uncore", "software", NULL};
 static const char *const energy_words[] = {"powercap", "perf", "hwmon", NULL};
 static const char *const TABLE(switch_words, CONF_SWITCHES + 1) = {
     ROW(CONF_OFF) = "off", ROW(CONF_ON) = "on", ROW(CONF_SWITCHES) = NULL};
@@ -317,7 +317,7 @@ const struct conf_key conf_key[] = {
      "A JOB IS. Empty: berth-job, where it was installed; off: nobody is asked."},
     {TUNE, "comment_program", START, "", TEXT, FIELD(comment_program),
      "The program that does so. Empty: berth-comment, where it was installed."},
-    {TUNE, "counters", START, "perf,resctrl,software", WORDS(counters_words), FIELD(counters),
+    {TUNE, "counters", START, "perf,resctrl,uncore,software", WORDS(counters_words), FIELD(counters),
      "Ways to count what steps do; each is used where the node offers it. Empty: nothing is "
      "counted."},
     {TUNE, "lock_time", START, "off", CHOICE(switch_words), FIELD(lock_time),

@@ -20,8 +20,19 @@ const char *const TABLE(by_node_name, BY_NODE_KINDS) = {
     ROW(BY_NODE_WRITES_REMOTE) = "writes_remote",
     ROW(BY_NODE_BYTES_LOCAL) = "bytes_local",
     ROW(BY_NODE_BYTES) = "bytes",
+    ROW(BY_NODE_MEMORY_READS) = "memory_reads",
+    ROW(BY_NODE_MEMORY_READS_REMOTE) = "memory_reads_remote",
+    ROW(BY_NODE_MEMORY_WRITES) = "memory_writes",
+    ROW(BY_NODE_MEMORY_WRITES_REMOTE) = "memory_writes_remote",
+    ROW(BY_NODE_DRAM_REQUESTS) = "dram_requests",
+    ROW(BY_NODE_DRAM_OPENINGS) = "dram_openings",
+    ROW(BY_NODE_DRAM_CONFLICTS) = "dram_conflicts",
+    ROW(BY_NODE_DRAM_WRITE_TO_READ) = "dram_write_to_read",
+    ROW(BY_NODE_DRAM_RANK_TURNS) = "dram_rank_turns",
     ROW(BY_NODE_READS_FROM) = "reads_from",
     ROW(BY_NODE_WRITES_TO) = "writes_to",
+    ROW(BY_NODE_ALL_READS_FROM) = "all_reads_from",
+    ROW(BY_NODE_ALL_WRITES_TO) = "all_writes_to",
 };
 TABLE_COMPLETE(by_node_name);
 

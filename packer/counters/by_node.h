@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* by_node - what a step asks of the memories, apart for each NUMA node whose cores asked: counts
- * since it was attached, which never fall.
+/* by_node - what a step asks of the memories, apart for each NUMA node whose cores asked, and what
+ * these count of all who run: counts since it was attached, which never fall.
  *
  * Nodes are numbered as the kernel numbers them (os_index). Reads and writes are cache lines.
  * What is not known is absent: one node's figure is known when all of its kind are. */
@@ -25,12 +25,24 @@ enum by_node_kind {
     BY_NODE_WRITES_REMOTE, /* and to all others */
     BY_NODE_BYTES_LOCAL,   /* traffic of its caches with its own package's memory, bytes */
     BY_NODE_BYTES,         /* and with all memory */
+    /* Of all who run, not of the step: what the memories and their controllers count. */
+    BY_NODE_MEMORY_READS,         /* lines read from the node's memory */
+    BY_NODE_MEMORY_READS_REMOTE,  /* those of them that cores of other nodes read */
+    BY_NODE_MEMORY_WRITES,        /* lines written to it */
+    BY_NODE_MEMORY_WRITES_REMOTE, /* those that cores of other nodes wrote */
+    BY_NODE_DRAM_REQUESTS,        /* reads and writes of its DRAM */
+    BY_NODE_DRAM_OPENINGS,        /* those that found their row closed, whatever was open */
+    BY_NODE_DRAM_CONFLICTS,       /* those that found another row open */
+    BY_NODE_DRAM_WRITE_TO_READ,   /* reads that came after a write */
+    BY_NODE_DRAM_RANK_TURNS,      /* requests that went to another rank than the one before */
     BY_NODE_READS_FROM,    /* a matrix: row: whose cores read; column: from which memory */
     BY_NODE_WRITES_TO,     /* a matrix: row: whose cores write; column: to which memory */
+    BY_NODE_ALL_READS_FROM, /* as the two before, of all who run */
+    BY_NODE_ALL_WRITES_TO,
     BY_NODE_KINDS
 };
 
-/* "cpu_ns", "reads_local", .. "reads_from", "writes_to" */
+/* "cpu_ns", "reads_local", .. "all_writes_to" */
 extern const char *const by_node_name[BY_NODE_KINDS];
 
 struct by_node {

@@ -17,6 +17,7 @@ static const struct counters_backend *const backends[] = {
     &counters_replay,
     &counters_perf,
     &counters_resctrl,
+    &counters_uncore,
     &counters_software,
 };
 #define BACKENDS (sizeof(backends) / sizeof(backends[0]))

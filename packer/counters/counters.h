@@ -140,6 +140,7 @@ struct counters_backend {
 };
 
 extern const struct counters_backend counters_replay, counters_perf, counters_resctrl,
+    counters_uncore,
     counters_software;
 
 /* ---- all backends together ---- */

@@ -7,6 +7,7 @@ libpacker_la_SOURCES += \
 	packer/counters/lock_time.c packer/counters/lock_time.h \
 	packer/counters/maps_reader.c packer/counters/maps_reader.h \
 	packer/counters/thread_times.c packer/counters/thread_times.h \
+	packer/counters/memory_events.c packer/counters/memory_events.h \
 	packer/counters/perf.c \
 	packer/counters/perf_cgroup.c packer/counters/perf_cgroup.h \
 	packer/counters/perf_events.c packer/counters/perf_events.h \
@@ -24,4 +25,5 @@ libpacker_la_SOURCES += \
 	packer/counters/software.c \
 	packer/counters/stat_reader.c packer/counters/stat_reader.h \
 	packer/counters/step_folder.c packer/counters/step_folder.h \
-	packer/counters/step_usage.c packer/counters/step_usage.h
+	packer/counters/step_usage.c packer/counters/step_usage.h \
+	packer/counters/uncore.c

@@ -441,6 +441,7 @@ static const struct {
     {"locks", 0, inside},
     {"perf", PRIVILEGES_PERF, backend},
     {"resctrl", 0, backend},
+    {"uncore", PRIVILEGES_PERF, backend},
     {"software", 0, backend},
     {"taskstats", PRIVILEGES_TASKSTATS, taskstats},
     {"numa_maps", 0, numa_maps},

@@ -150,8 +150,8 @@ struct profile_pair {
 };
 
 /* What requests of one core find in the memory's row buffers, alone on its node: DraMon's software
- * figures (Wang 2015, Table 4.2), which the memory controllers' counters tell (Table 4.3). Nothing
- * of berth counts there. */
+ * figures (Wang 2015, Table 4.2), which the memory controllers' counters tell (Table 4.3) where
+ * berthd knows them (counters/memory_events.h), or a trace (berthctl profile --dram). */
 struct profile_dram {
     double hit, miss,
         conflict;             /* ratios that sum to 1, else nothing is known: profile_dram_known */

@@ -49,13 +49,28 @@ static int derive_local(const struct packer *packer, double core_gbps, size_t no
 
 /* ---- DraMon ---- */
 
+/* Returns what is known of what its requests find in the row buffers, the more trusted first: what
+ * somebody has told, and what was counted; NULL: nothing is. */
+static const struct profile_dram *dram_of(const struct size_traffic *traffic)
+{
+    if (traffic->stored && profile_dram_known(&traffic->stored->dram))
+        return &traffic->stored->dram;
+    return profile_dram_known(&traffic->dram) ? &traffic->dram : NULL;
+}
+
+/* Not every controller counts how often the rank changes: with one there is none to change to. */
+static double rank_turns(const struct profile_dram *dram, const struct machine_dram *memory)
+{
+    return isnan(dram->rtr) && memory->ranks == 1 ? 0 : dram->rtr;
+}
+
 /* Returns the requests per second and channel of one core: as it was counted in the present phase,
  * else as the store has it, else by its profile; NAN where nothing says it. */
-static double issue_rate(const struct size_traffic *traffic, size_t node,
-                         const struct dramon_hardware *hw)
+static double issue_rate(const struct size_traffic *traffic, const struct profile_dram *dram,
+                         size_t node, const struct dramon_hardware *hw)
 {
     double counted = traffic_local(traffic, node) * 1e9 / (hw->channels * hw->request_bytes);
-    double stored = traffic->stored->dram.issue_rate_single;
+    double stored = dram->issue_rate_single;
 
     return isnan(stored) || traffic->measured ? counted : stored;
 }
@@ -65,16 +80,15 @@ static bool ask_dramon(const struct packer *packer, const struct size_traffic *t
                        struct dramon_hardware *hw, struct dramon_software *sw)
 {
     const struct machine_dram *memory = &packer->world.machine->dram;
-    const struct profile_dram *dram;
+    const struct profile_dram *dram = dram_of(traffic);
     struct berth_error unknown;
+    double turns = dram ? rank_turns(dram, memory) : NAN;
 
-    if (!traffic->stored || !profile_dram_known(&traffic->stored->dram))
-        return false;
-    dram = &traffic->stored->dram;
-    if (machine_dram_hardware(memory, dram->wtr, dram->rtr, hw, &unknown) < 0)
+    if (isnan(turns) || isnan(dram->wtr) ||
+        machine_dram_hardware(memory, dram->wtr, turns, hw, &unknown) < 0)
         return false;
     *sw = (struct dramon_software){
-        .issue_rate_single = issue_rate(traffic, node, hw),
+        .issue_rate_single = issue_rate(traffic, dram, node, hw),
         .hit = dram->hit,
         .miss = dram->miss,
         .conflict = dram->conflict,
@@ -82,7 +96,7 @@ static bool ask_dramon(const struct packer *packer, const struct size_traffic *t
         .brds = DRAMON_BRDS_RUNTIME,
         .read_ratio = dram->read_ratio,
         .wtr = dram->wtr,
-        .rtr = dram->rtr,
+        .rtr = turns,
         .ranks = isnan(dram->ranks) ? memory->ranks : dram->ranks,
         .same_row = NAN,
         .same_bank = NAN,

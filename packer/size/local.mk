@@ -8,6 +8,8 @@ libpacker_la_SOURCES += \
 	packer/size/loads.c packer/size/loads.h \
 	packer/size/loop.c packer/size/loop.h \
 	packer/size/measure.c \
+	packer/size/measuring.c packer/size/measuring.h \
+	packer/size/memories.c packer/size/memories.h \
 	packer/size/model.c packer/size/model.h packer/size/model_impl.h \
 	packer/size/phases.c packer/size/phases.h \
 	packer/size/predict.c \

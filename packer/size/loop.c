@@ -355,7 +355,8 @@ static bool measure_quiet(const struct packer *packer, struct step *step)
         run->last[0].at_s < step->counts->last.at_s - 2 * step->counts->window.seconds)
         return false;
     size_cores_on_nodes(packer, step, true, count);
-    if (traffic_measure(packer, step, &run->last[0], &run->last[1], count, &traffic, &err) == 0)
+    if (traffic_measure(packer, step, &run->last[0], &run->last[1], count, false, &traffic, &err) ==
+        0)
         phase = remember(packer, step, &traffic);
     if (!phase) {
         traffic_free(&traffic);

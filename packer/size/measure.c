@@ -9,43 +9,21 @@
  *   - the step was: its cores are taken to be alike. Each spreads some of its accesses over the
  *     step's pages, so that all that is remote is among these, and has the others in its own
  *     node's memory.
+ * While nobody else works, what the memories count of all who run is the step's (memories.c): pairs
+ * of nodes where these are counted, else what each memory gave to others' cores divides what is
+ * remote, in the place of the pages, and what was written to each is written by who reads there.
  * Bytes stand in for lines where no reads were counted: they have the writes in them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "packer/size/traffic.h"
+#include "packer/size/measuring.h"
+#include "packer/size/memories.h"
 #include "packer/steps/step_counts.h"
 
-#define LINE_BYTES 64
 #define IDLE 0.05 /* of a core: who uses less disturbs nobody */
 
-struct measuring {
-    const struct packer *packer;
-    const struct counters_sample *before, *after;
-    size_t n; /* nodes of the machine profile */
-    double seconds;
-    double *cores;  /* [n] on which it was measured */
-    double *pages;  /* [n] share of the step's pages; all 0: not known */
-    double *local;  /* [n] bytes that the node's cores exchanged with their own memory */
-    double *remote; /* [n] and with others */
-    struct size_traffic *traffic;
-};
-
 /* ---- what is known of the step and the machine ---- */
-
-static double line_bytes(const struct packer *packer)
-{
-    const struct topo *topo = packer->world.topo;
-
-    return topo->llcs > 0 && topo_cache(topo)->line_bytes ? topo_cache(topo)->line_bytes
-                                                          : LINE_BYTES;
-}
-
-static size_t os_index(const struct measuring *m, size_t node)
-{
-    return m->packer->world.machine->node[node].os_index;
-}
 
 static void take_cores(struct measuring *m, const unsigned *cores)
 {
@@ -53,7 +31,7 @@ static void take_cores(struct measuring *m, const unsigned *cores)
 
     for (size_t i = 0; i < m->n; i++)
         for (size_t t = 0; t < topo->nodes; t++)
-            if (topo->node[t].os_index == os_index(m, i))
+            if (topo->node[t].os_index == measuring_os_index(m, i))
                 m->cores[i] = cores[t];
     for (size_t i = 0; i < m->n; i++)
         if (m->cores[i] > 0)
@@ -65,8 +43,8 @@ static void take_pages(struct measuring *m)
     double sum = 0;
 
     for (size_t i = 0; i < m->n; i++)
-        if (os_index(m, i) < m->after->nodes)
-            sum += m->pages[i] = m->after->rss_node[os_index(m, i)];
+        if (measuring_os_index(m, i) < m->after->nodes)
+            sum += m->pages[i] = m->after->rss_node[measuring_os_index(m, i)];
     for (size_t i = 0; i < m->n && sum > 0; i++)
         m->pages[i] /= sum;
 }
@@ -91,17 +69,6 @@ static bool is_disturbed(const struct packer *packer, const struct step *step)
 }
 
 /* ---- into the matrix ---- */
-
-static void note_error(struct measuring *m, double error)
-{
-    m->traffic->error = fmax(m->traffic->error, error);
-}
-
-/* So many bytes are so much for each core of the node. */
-static double of_core(const struct measuring *m, double bytes, size_t node)
-{
-    return m->cores[node] > 0 ? bytes / m->seconds / m->cores[node] / 1e9 : 0;
-}
 
 /* The part of what the node's cores exchange with others' memory that is memory j's; NAN: nobody
  * knows. */
@@ -139,7 +106,8 @@ static bool enter(struct measuring *m, bool writes)
         for (size_t j = 0; j < m->n; j++) {
             double away = m->remote[i] > 0 ? m->remote[i] * share_of(m, i, j) : 0;
 
-            solo[writes ? i * m->n + j : j * m->n + i] = of_core(m, j == i ? m->local[i] : away, i);
+            solo[writes ? i * m->n + j : j * m->n + i] =
+                measuring_of_core(m, j == i ? m->local[i] : away, i);
             if (away > 0 && m->cores[i] > 0 && m->packer->world.topo->nodes > 2)
                 m->traffic->source = SIZE_MATRIX_PAGES;
         }
@@ -148,33 +116,21 @@ static bool enter(struct measuring *m, bool writes)
 
 /* ---- counted by pairs of nodes ---- */
 
-static bool grown(struct measuring *m, enum by_node_kind kind, double *values)
-{
-    const struct by_node *before = m->before->by_node, *after = m->after->by_node;
-
-    if (!before || !after || !by_node_grown(before, after, kind, values))
-        return false;
-    for (size_t i = 0; i < m->n; i++)
-        if (os_index(m, i) >= after->nodes)
-            return false;
-    note_error(m, after->error[kind]);
-    return true;
-}
-
 /* values[row * nodes + column]: whose cores, which memory. */
 static void enter_pairs(struct measuring *m, bool writes, const double *values)
 {
-    double line = line_bytes(m->packer);
+    double line = measuring_line_bytes(m->packer);
     size_t nodes = m->after->by_node->nodes;
 
     for (size_t i = 0; i < m->n; i++)
         for (size_t j = 0; j < m->n; j++) {
-            double bytes = values[os_index(m, i) * nodes + os_index(m, j)] * line;
+            double bytes =
+                values[measuring_os_index(m, i) * nodes + measuring_os_index(m, j)] * line;
 
             if (writes)
-                m->traffic->write_solo[i * m->n + j] = of_core(m, bytes, i);
+                m->traffic->write_solo[i * m->n + j] = measuring_of_core(m, bytes, i);
             else
-                m->traffic->read_solo[j * m->n + i] = of_core(m, bytes, i);
+                m->traffic->read_solo[j * m->n + i] = measuring_of_core(m, bytes, i);
         }
 }
 
@@ -185,11 +141,11 @@ static bool take_by_node(struct measuring *m, enum by_node_kind local, enum by_n
 {
     double own[BY_NODE_MAX], others[BY_NODE_MAX];
 
-    if (!grown(m, local, own) || !grown(m, remote, others))
+    if (!measuring_grown(m, local, own) || !measuring_grown(m, remote, others))
         return false;
     for (size_t i = 0; i < m->n; i++) {
-        m->local[i] = own[os_index(m, i)] * unit;
-        m->remote[i] = others[os_index(m, i)] * unit;
+        m->local[i] = own[measuring_os_index(m, i)] * unit;
+        m->remote[i] = others[measuring_os_index(m, i)] * unit;
     }
     return true;
 }
@@ -201,6 +157,7 @@ static bool take_bytes_by_node(struct measuring *m)
         return false;
     for (size_t i = 0; i < m->n; i++)
         m->remote[i] = fmax(m->remote[i] - m->local[i], 0);
+    m->bytes = true;
     return true;
 }
 
@@ -213,14 +170,14 @@ static bool total(struct measuring *m, enum counter counter, double unit, double
     *bytes = (m->after->value[counter] - m->before->value[counter]) * unit;
     if (!(*bytes >= 0))
         return false;
-    note_error(m, m->after->error[counter]);
+    measuring_error(m, m->after->error[counter]);
     return true;
 }
 
 /* All that it reads, where there is one memory. */
 static bool take_only_memory(struct measuring *m)
 {
-    double line = line_bytes(m->packer);
+    double line = measuring_line_bytes(m->packer);
 
     return m->packer->world.topo->nodes == 1 && m->n == 1 &&
            (total(m, COUNTER_READS_LOCAL, line, m->local) || total(m, COUNTER_BYTES, 1, m->local) ||
@@ -229,7 +186,7 @@ static bool take_only_memory(struct measuring *m)
 
 static bool take_totals(struct measuring *m, double *local, double *remote)
 {
-    double line = line_bytes(m->packer), all;
+    double line = measuring_line_bytes(m->packer), all;
 
     if (total(m, COUNTER_READS_LOCAL, line, local) && total(m, COUNTER_READS_REMOTE, line, remote))
         return true;
@@ -237,6 +194,7 @@ static bool take_totals(struct measuring *m, double *local, double *remote)
         !total(m, COUNTER_BYTES, 1, &all))
         return false;
     *remote = fmax(all - *local, 0);
+    m->bytes = true;
     return true;
 }
 
@@ -303,7 +261,7 @@ static int fill_core(struct measuring *m, struct berth_error *err)
     m->traffic->error = 0;
     memset(m->traffic->read_solo, 0, m->n * m->n * sizeof(double));
     if (!total(m, COUNTER_BYTES, 1, &bytes) &&
-        !total(m, COUNTER_LLC_MISSES, line_bytes(m->packer), &bytes))
+        !total(m, COUNTER_LLC_MISSES, measuring_line_bytes(m->packer), &bytes))
         return berth_error_set(err, "nothing counts its memory traffic");
     for (size_t i = 0; i < m->n; i++)
         cores += m->cores[i];
@@ -311,34 +269,60 @@ static int fill_core(struct measuring *m, struct berth_error *err)
     return 0;
 }
 
-static int fill(struct measuring *m, struct berth_error *err)
+/* What it reads, by the best that counts it. Returns false where it is not known between which
+ * nodes. */
+static bool fill_reads(struct measuring *m)
 {
     double pairs[BY_NODE_PAIRS * BY_NODE_PAIRS];
-    double line = line_bytes(m->packer);
+    double line = measuring_line_bytes(m->packer);
 
-    m->traffic->source = SIZE_MATRIX_COUNTED;
-    m->traffic->measured = true;
-    if (grown(m, BY_NODE_READS_FROM, pairs))
+    if (measuring_grown(m, BY_NODE_READS_FROM, pairs) ||
+        (m->alone && measuring_grown(m, BY_NODE_ALL_READS_FROM, pairs))) {
         enter_pairs(m, false, pairs);
-    else if (!((take_by_node(m, BY_NODE_READS_LOCAL, BY_NODE_READS_REMOTE, line) ||
-                take_bytes_by_node(m) || take_step(m)) &&
-               enter(m, false)))
-        return fill_core(m, err);
-    if (grown(m, BY_NODE_WRITES_TO, pairs))
+        return true;
+    }
+    if (take_by_node(m, BY_NODE_READS_LOCAL, BY_NODE_READS_REMOTE, line) || take_bytes_by_node(m) ||
+        take_step(m))
+        return memories_divide_reads(m) || enter(m, false);
+    return memories_tell_reads(m);
+}
+
+/* What it writes, where that is counted apart from what it reads. */
+static void fill_writes(struct measuring *m)
+{
+    double pairs[BY_NODE_PAIRS * BY_NODE_PAIRS];
+    double line = measuring_line_bytes(m->packer);
+
+    if (measuring_grown(m, BY_NODE_WRITES_TO, pairs) ||
+        (m->alone && measuring_grown(m, BY_NODE_ALL_WRITES_TO, pairs)))
         enter_pairs(m, true, pairs);
     else if (take_by_node(m, BY_NODE_WRITES_LOCAL, BY_NODE_WRITES_REMOTE, line))
         enter(m, true); /* divided as the reads are, or not known */
+    else if (!m->bytes)
+        memories_tell_writes(m);
+}
+
+static int fill(struct measuring *m, struct berth_error *err)
+{
+    m->traffic->source = SIZE_MATRIX_COUNTED;
+    m->traffic->measured = true;
+    if (!fill_reads(m))
+        return fill_core(m, err);
+    fill_writes(m);
+    memories_tell_rows(m);
     return 0;
 }
 
 int traffic_measure(const struct packer *packer, const struct step *step,
                     const struct counters_sample *before, const struct counters_sample *after,
-                    const unsigned *cores, struct size_traffic *traffic, struct berth_error *err)
+                    const unsigned *cores, bool disturbed, struct size_traffic *traffic,
+                    struct berth_error *err)
 {
     struct measuring m = {.packer = packer,
                           .before = before,
                           .after = after,
                           .seconds = after->at_s - before->at_s,
+                          .alone = !disturbed && !is_disturbed(packer, step),
                           .traffic = traffic};
     int rc = -1;
 
@@ -362,7 +346,7 @@ int traffic_measure(const struct packer *packer, const struct step *step,
         berth_no_memory(err);
     }
     traffic->seconds = m.seconds;
-    traffic->disturbed = is_disturbed(packer, step);
+    traffic->disturbed = !m.alone;
     free(m.cores);
     return rc;
 }

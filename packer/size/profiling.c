@@ -211,7 +211,7 @@ int profiling_result(const struct packer *packer, const struct step *step,
     signature->rate[OPTICORE_MISSES] = counted(profiling, COUNTER_LLC_MISSES) / instructions;
     signature->rate[OPTICORE_BYTES] = counted(profiling, COUNTER_BYTES) / instructions;
     if (traffic_measure(packer, step, &profiling->before, &profiling->after, profiling->count,
-                        traffic, err) < 0)
+                        profiling->disturbed, traffic, err) < 0)
         return -1;
     traffic->disturbed = profiling->disturbed;
     return 0;

@@ -108,6 +108,7 @@ static bool take_measured(struct size_traffic *traffic, const struct step *step,
     traffic->disturbed = measured->disturbed;
     traffic->error = measured->error;
     traffic->seconds = measured->seconds;
+    traffic->dram = measured->dram;
     return true;
 }
 

@@ -4,6 +4,7 @@
 #define BERTH_SIZE_TRAFFIC_H
 
 #include "packer/counters/counters.h"
+#include "packer/profiles/profiles.h"
 #include "packer/steps/packer.h"
 
 /* Where the matrix of traffic between nodes is from, the least first. */
@@ -29,6 +30,7 @@ struct size_traffic {
     bool disturbed;                /* others ran beside it */
     double error;                  /* relative standard error of its counters; 0 exact */
     double seconds;                /* of measuring */
+    struct profile_dram dram;      /* as its requests were counted; profile_dram_known says if */
     struct profile_demand *stored; /* NULL: the store has none */
 };
 
@@ -52,11 +54,13 @@ double traffic_local(const struct size_traffic *traffic, size_t node);
  * cores[i] cores of the topology's i-th NUMA node, is divided by these. Between nodes it goes as
  * it was counted, of three nodes or more that no counter tells apart by where the step's pages lie
  * (Wang 2015, section 5.2.1; the paper's counters tell each pair). Where nothing tells own memory
- * from others', there is core_gbps alone. *traffic is the caller's to free, also after an error.
- * Returns 0, or -1 and err: the counters do not say it. */
+ * from others', there is core_gbps alone. disturbed: others were seen to work meanwhile, so that
+ * what the memories count of all is not the step's. *traffic is the caller's to free, also after an
+ * error. Returns 0, or -1 and err: the counters do not say it. */
 int traffic_measure(const struct packer *packer, const struct step *step,
                     const struct counters_sample *before, const struct counters_sample *after,
-                    const unsigned *cores, struct size_traffic *traffic, struct berth_error *err);
+                    const unsigned *cores, bool disturbed, struct size_traffic *traffic,
+                    struct berth_error *err);
 
 /* Has the profile store keep what was measured, and how fast the step was then (size_judge_speed),
  * for the next launch of the program by its user. Not more than once a run: a run is sized at its

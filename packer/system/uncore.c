@@ -57,41 +57,63 @@ int uncore_cpus(const struct rootfs *root, const char *pmu, struct cpus *cpus,
 
 /* ---- events ---- */
 
-/* The lowest bit of `config` that a term fills: "config:8-15". The event's own number is the lowest
- * part also where the PMU tells no formats. False: it is not in `config`, or in several pieces. */
-static bool find_bit(const struct rootfs *root, const char *pmu, const char *term, unsigned *bit)
+/* Puts a number, its lowest bits first, into the bits that a format lists: "config:0-7,32-35",
+ * "config1:0-31". False: it tells others, or too few. */
+static bool place_bits(const char *format, uint64_t number, struct uncore_code *code)
 {
-    char *format = read_line(root, pmu, "format/", term, ""), rest[2];
-    unsigned last;
-    bool found;
+    unsigned word = 0, first, last;
+    const char *next = strchr(format, ':');
+    int length;
 
-    if (!format) {
-        *bit = 0;
-        return strcmp(term, "event") == 0;
+    if (strncmp(format, "config", strlen("config")) != 0 || !next)
+        return false;
+    if (format[strlen("config")] != ':' &&
+        (sscanf(format, "config%u:", &word) != 1 || word >= UNCORE_WORDS))
+        return false;
+    for (next++;; next += length + 1) {
+        if (sscanf(next, "%u-%u%n", &first, &last, &length) != 2) {
+            if (sscanf(next, "%u%n", &first, &length) != 1)
+                return false;
+            last = first;
+        }
+        if (first > last || last > 63)
+            return false;
+        for (unsigned bit = first; bit <= last; bit++, number >>= 1)
+            code->config[word] |= (number & 1) << bit;
+        if (next[length] != ',')
+            return !next[length] && number == 0;
     }
-    found = (sscanf(format, "config:%u-%u%1s", bit, &last, rest) == 2 ||
-             sscanf(format, "config:%u%1s", bit, rest) == 1) &&
-            *bit < 64;
-    free(format);
-    return found;
 }
 
-/* Reads "event=0x04,umask=0x03". */
-static bool read_terms(const struct rootfs *root, const char *pmu, char *terms, uint64_t *config)
+/* Puts the value of a term where it belongs. The event's own number is the lowest part also where
+ * the PMU tells no formats. */
+static bool place_term(const struct rootfs *root, const char *pmu, const char *term,
+                       uint64_t number, struct uncore_code *code)
+{
+    char *format = read_line(root, pmu, "format/", term, "");
+    bool placed = format ? place_bits(format, number, code) : strcmp(term, "event") == 0;
+
+    if (!format && placed)
+        code->config[0] |= number;
+    free(format);
+    return placed;
+}
+
+/* Reads "event=0x04,umask=0x03", which it cuts into pieces. */
+static bool read_terms(const struct rootfs *root, const char *pmu, char *terms,
+                       struct uncore_code *code)
 {
     char *next = terms, *term;
 
-    *config = 0;
+    *code = (struct uncore_code){{0}};
     while ((term = strsep(&next, ","))) {
         char *value = strchr(term, '=');
         uint64_t number = 1; /* a term without a value is a flag */
-        unsigned bit;
 
         if (value)
             *value++ = '\0';
-        if ((value && !parse_u64(value, &number)) || !find_bit(root, pmu, term, &bit))
+        if ((value && !parse_u64(value, &number)) || !place_term(root, pmu, term, number, code))
             return false;
-        *config |= number << bit;
     }
     return true;
 }
@@ -107,16 +129,35 @@ static bool read_scale(const struct rootfs *root, const char *pmu, const char *n
     return read;
 }
 
+bool uncore_terms(const struct rootfs *root, const char *pmu, const char *terms,
+                  struct uncore_code *code)
+{
+    char *copy = strdup(terms);
+    bool read = copy && read_terms(root, pmu, copy, code);
+
+    free(copy);
+    return read;
+}
+
+bool uncore_named(const struct rootfs *root, const char *pmu, const char *name,
+                  struct uncore_code *code)
+{
+    char *terms = read_line(root, pmu, "events/", name, "");
+    bool has = terms && read_terms(root, pmu, terms, code);
+
+    free(terms);
+    return has;
+}
+
 bool uncore_event(const struct rootfs *root, const char *pmu, const char *name, const char *unit,
                   struct uncore_event *event)
 {
-    char *terms = read_line(root, pmu, "events/", name, ""),
-         *its = read_line(root, pmu, "events/", name, ".unit");
-    bool has = terms && its && strcmp(its, unit) == 0 &&
-               read_terms(root, pmu, terms, &event->config) &&
-               read_scale(root, pmu, name, &event->scale);
+    char *its = read_line(root, pmu, "events/", name, ".unit");
+    struct uncore_code code = {{0}};
+    bool has = its && strcmp(its, unit) == 0 && uncore_named(root, pmu, name, &code) &&
+               !code.config[1] && !code.config[2] && read_scale(root, pmu, name, &event->scale);
 
-    free(terms);
+    event->config = code.config[0];
     free(its);
     return has;
 }

@@ -25,6 +25,21 @@ int uncore_type(const struct rootfs *root, const char *pmu, uint32_t *type);
 bool uncore_event(const struct rootfs *root, const char *pmu, const char *name, const char *unit,
                   struct uncore_event *event);
 
+/* What the kernel has to be asked for: config, config1 and config2 of struct perf_event_attr. */
+#define UNCORE_WORDS 3
+struct uncore_code {
+    uint64_t config[UNCORE_WORDS];
+};
+
+/* Fills the code of the event of that name, whatever its unit. Returns whether there is one. */
+bool uncore_named(const struct rootfs *root, const char *pmu, const char *name,
+                  struct uncore_code *code);
+
+/* Fills the code of an event that the kernel gives no name: "event=0x50,umask=0x03". Returns
+ * whether the PMU has these terms, with room for their values. */
+bool uncore_terms(const struct rootfs *root, const char *pmu, const char *terms,
+                  struct uncore_code *code);
+
 /* Reads which CPUs are to be asked: one of each package, or of each die. 0, or -1 and err. */
 int uncore_cpus(const struct rootfs *root, const char *pmu, struct cpus *cpus,
                 struct berth_error *err);

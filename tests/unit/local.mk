@@ -19,6 +19,7 @@ libtest_la_SOURCES = \
 	tests/unit/common/machine.c tests/unit/common/machine.h \
 	tests/unit/common/made_machine.c tests/unit/common/made_machine.h \
 	tests/unit/common/mariadb_box.c tests/unit/common/mariadb_box.h \
+	tests/unit/common/memory_tree.c tests/unit/common/memory_tree.h \
 	tests/unit/common/meters.c tests/unit/common/meters.h \
 	tests/unit/common/metrics_page.c tests/unit/common/metrics_page.h \
 	tests/unit/common/msr_tree.c tests/unit/common/msr_tree.h \
@@ -92,6 +93,7 @@ unit_programs = \
 	tests/unit/conf/test_tariff \
 	tests/unit/conf/test_watts \
 	tests/unit/counters/test_by_node \
+	tests/unit/counters/test_memory_events \
 	tests/unit/counters/test_lock_time \
 	tests/unit/counters/test_maps_reader \
 	tests/unit/counters/test_stat_reader \
@@ -205,6 +207,7 @@ unit_programs = \
 	tests/unit/models/inside/test_tranquil \
 	tests/unit/models/numa/test_dramon \
 	tests/unit/models/numa/test_flexthread \
+	tests/unit/models/numa/test_margins \
 	tests/unit/models/numa/test_no_memory \
 	tests/unit/models/test_published \
 	tests/unit/models/numa/test_roof \

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_paper - the published optima of Wang 2015 (Tables 5.3 and 5.5), reached by a packer on the
  * paper's two machines: counters are played, the matrix is measured from two readings with one core
- * of each node, and the step is sized by it.
+ * of each node, and the step is sized by it. What is played is what these machines' own counters
+ * say, too: family 10h's northbridge, Nehalem-EX's memory controllers and off-core responses.
  *
  * The document does not print what the programs ask for: the figures here are of the kind that its
  * text tells (shared data, all to all, a ring of writes), GB/s of one core. */
 #include "tests/unit/common/clock_stands.h"
 #include "tests/unit/common/fixture.h"
+#include "tests/unit/common/memory_tree.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,19 +25,27 @@
 #define LINE 64
 #define PROFILE_S 0.5
 
+/* How the counts come about. */
+enum counting {
+    PAIRS,    /* by pairs of nodes, as played */
+    PAGES,    /* of the step, divided by where its pages lie */
+    MEMORIES, /* by the machine's own counters, from recorded trees */
+};
+
 struct platform {
     const char *topology, *cpus;
+    bool northbridge; /* family 10h's, which tells pairs; else Nehalem-EX's memory controllers */
     size_t nodes, cores;
     double alpha, beta, uni, bi; /* Table 5.1 */
     bool ring;                   /* the links that the text names, and the way round */
 };
 
 static const struct platform intel = {
-    "package:4 numa:1 l3:1 core:8 pu:1", "0-31", 4, 8, 20.26, 0.24, 10.8, 17.5, false};
+    "package:4 numa:1 l3:1 core:8 pu:1", "0-31", false, 4, 8, 20.26, 0.24, 10.8, 17.5, false};
 static const struct platform amd = {
-    "package:4 numa:2 l3:1 core:6 pu:1", "0-47", 8, 6, 8.1, 0.4, 4.9, 8.5, false};
+    "package:4 numa:2 l3:1 core:6 pu:1", "0-47", true, 8, 6, 8.1, 0.4, 4.9, 8.5, false};
 static const struct platform amd_ring = {
-    "package:4 numa:2 l3:1 core:6 pu:1", "0-47", 8, 6, 8.1, 0.4, 2.1, 4.1, true};
+    "package:4 numa:2 l3:1 core:6 pu:1", "0-47", true, 8, 6, 8.1, 0.4, 2.1, 4.1, true};
 
 /* What one core asks for. */
 struct published {
@@ -137,31 +147,132 @@ static void count_step(const struct published *program, double seconds,
     sample->rss_node[0] = 12e9;
 }
 
-/* What was counted with one core on each node, as a file to be played: nothing at first, then a
- * profiling run, then nothing again, so that it does not matter when exactly it is read. */
-static void write_samples(struct fixture *f, const struct published *program, bool pairs)
+/* Lines that one core of the node reads from a memory, or writes to it, in a profiling run. */
+static double lines(const struct published *program, size_t node, size_t memory, bool writes)
+{
+    return asks(program, node, memory, writes) * 1e9 * PROFILE_S / LINE;
+}
+
+static void count_pairs(const struct published *program, double times, struct by_node *by)
 {
     size_t n = program->platform->nodes;
-    double pair[2][NODES_MAX * NODES_MAX], none[NODES_MAX * NODES_MAX] = {0};
-    FILE *file;
+    double pair[2][NODES_MAX * NODES_MAX];
 
     for (int writes = 0; writes < 2; writes++)
         for (size_t k = 0; k < n * n; k++)
-            pair[writes][k] = asks(program, k / n, k % n, writes) * 1e9 * PROFILE_S / LINE;
+            pair[writes][k] = times * lines(program, k / n, k % n, writes);
+    by_node_set(by, BY_NODE_READS_FROM, n, pair[0], 0);
+    by_node_set(by, BY_NODE_WRITES_TO, n, pair[1], 0);
+}
+
+/* ---- what the paper's machines count, from trees as the kernel makes them ---- */
+
+/* What the northbridge of that CPU's node counts of what its core asks. */
+static double northbridge_counts(const struct perf_event_attr *attr, int cpu, void *arg)
+{
+    const struct published *program = arg;
+    unsigned event = (unsigned)(attr->config & 0xff) | (unsigned)(attr->config >> 32 & 15) << 8;
+    unsigned umask = attr->config >> 8 & 0xff, target = 0;
+    size_t node = (size_t)cpu / program->platform->cores;
+
+    while (target < 4 && !(umask >> 4 & 1u << target))
+        target++;
+    switch (event) {
+    case 0x1e3:
+    case 0x1e5:
+        return lines(program, node, target + (event == 0x1e5 ? 4 : 0), false);
+    case 0x1e7:
+        return lines(program, node, target + (umask & 8 ? 4 : 0), true);
+    default:
+        return 0;
+    }
+}
+
+/* What each of the two memory controllers of that CPU's package counts. */
+static double controller_counts(const struct perf_event_attr *attr, int cpu, void *arg)
+{
+    const struct published *program = arg;
+    size_t memory = (size_t)cpu / program->platform->cores;
+    double sum = 0;
+
+    for (size_t i = 0; i < program->platform->nodes; i++)
+        sum += lines(program, i, memory, attr->config1 == 0x2820);
+    return sum / 2;
+}
+
+/* Its off-core responses, which perf counts of the step itself. */
+static void count_responses(const struct published *program, double times, struct by_node *by)
+{
+    size_t n = program->platform->nodes;
+    double own[NODES_MAX], others[NODES_MAX] = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        own[i] = times * lines(program, i, i, false);
+        for (size_t j = 0; j < n; j++)
+            others[i] += i == j ? 0 : times * lines(program, i, j, false);
+    }
+    by_node_set(by, BY_NODE_READS_LOCAL, n, own, 0);
+    by_node_set(by, BY_NODE_READS_REMOTE, n, others, 0);
+}
+
+/* Reads the recorded tree before and after the run. */
+static void count_memories(const struct published *program, struct by_node by[2])
+{
+    const struct platform *p = program->platform;
+    struct memory_events *events;
+    struct memory_tree tree;
+    struct topo *topo;
+    struct berth_error err = {""};
+
+    memory_tree_new(&tree);
+    if (p->northbridge)
+        memory_tree_family_10h(&tree);
+    else
+        memory_tree_nehalem_ex(&tree, "0,8,16,24\n");
+    assert_int_equal(topo_read(&topo, p->topology, &err), 0);
+    if (memory_events_open(&events, &tree.root, topo, memory_tree_open, &tree, &err) < 0)
+        fail_msg("%s", err.text);
+    memory_events_read(events, &by[0]);
+    memory_tree_count(&tree, p->northbridge ? northbridge_counts : controller_counts,
+                      (void *)program, 500000000, 500000000);
+    memory_events_read(events, &by[1]);
+    for (int i = 0; i < 2 && !p->northbridge; i++)
+        count_responses(program, i, &by[i]);
+    memory_events_close(events);
+    topo_free(topo);
+    memory_tree_free(&tree);
+}
+
+/* ---- as a file to be played ---- */
+
+static void count(const struct published *program, enum counting counting, struct by_node by[2])
+{
+    by[0] = by[1] = (struct by_node){.nodes = 0};
+    if (counting == MEMORIES)
+        count_memories(program, by);
+    for (int i = 0; i < 2 && counting == PAIRS; i++)
+        count_pairs(program, i, &by[i]);
+}
+
+/* What was counted with one core on each node: nothing at first, then a profiling run, then nothing
+ * again, so that it does not matter when exactly it is read. */
+static void write_samples(struct fixture *f, const struct published *program,
+                          enum counting counting)
+{
+    struct by_node by[2];
+    FILE *file;
+
+    count(program, counting, by);
     snprintf(f->conf.counters_replay, sizeof(f->conf.counters_replay), "%s/samples", f->dir);
     file = fopen(f->conf.counters_replay, "w");
     assert_non_null(file);
     for (int i = 0; i < 3; i++) {
-        struct by_node by = {.nodes = 0};
-        struct counters_sample sample = {.at_s = i < 2 ? 10 + i * PROFILE_S : 20, .by_node = &by};
+        struct counters_sample sample = {.at_s = i < 2 ? 10 + i * PROFILE_S : 20,
+                                         .by_node = &by[i > 0]};
         char *line;
 
-        if (pairs) {
-            by_node_set(&by, BY_NODE_READS_FROM, n, i ? pair[0] : none, 0);
-            by_node_set(&by, BY_NODE_WRITES_TO, n, i ? pair[1] : none, 0);
-        } else {
+        if (counting == PAGES)
             count_step(program, i ? PROFILE_S : 0, &sample);
-        }
         counters_set(&sample, COUNTER_THREADS, 1);
         line = sample_line_json(program->name, &sample);
         fputs(line, file);
@@ -190,12 +301,12 @@ static void tell_curve(struct fixture *f, const struct published *program)
 
 /* ---- the packer ---- */
 
-static struct fixture *open_on(const struct published *program, bool pairs)
+static struct fixture *open_on(const struct published *program, enum counting counting)
 {
     struct fixture *f = fixture_open(program->platform->topology);
 
     write_machine(f, program->platform);
-    write_samples(f, program, pairs);
+    write_samples(f, program, counting);
     if (program->most > 0)
         tell_curve(f, program);
     f->conf.startup_ms = 0;
@@ -235,19 +346,19 @@ static void measure(struct fixture *f, struct step *step, struct size_traffic *t
     read_at(f, step, 15, &after, &by[1]);
     before.at_s = 10;
     after.at_s = 10 + PROFILE_S;
-    if (traffic_measure(&f->packer, step, &before, &after, one_each, traffic, &err) < 0)
+    if (traffic_measure(&f->packer, step, &before, &after, one_each, false, traffic, &err) < 0)
         fail_msg("%s", err.text);
 }
 
-static void check(const struct published *program, bool pairs)
+static void check(const struct published *program, enum counting counting)
 {
-    struct fixture *f = open_on(program, pairs);
+    struct fixture *f = open_on(program, counting);
     struct step *step = start(f, program);
     struct size_traffic traffic;
     unsigned count[NODES_MAX];
 
     measure(f, step, &traffic);
-    assert_int_equal(traffic.source, pairs ? SIZE_MATRIX_COUNTED : SIZE_MATRIX_PAGES);
+    assert_int_equal(traffic.source, counting == PAGES ? SIZE_MATRIX_PAGES : SIZE_MATRIX_COUNTED);
     step->size.loop.traffic = &traffic;
     size_node(&f->packer, NULL);
     size_cores_on_nodes(&f->packer, step, true, count);
@@ -272,7 +383,7 @@ static void test_published(void **state)
 {
     (void)state;
     for (size_t i = 0; i < PROGRAMS; i++)
-        check(&published[i], true);
+        check(&published[i], PAIRS);
 }
 
 static void test_by_pages(void **state)
@@ -280,13 +391,22 @@ static void test_by_pages(void **state)
     (void)state;
     for (size_t i = 0; i < PROGRAMS; i++)
         if (is_shared(&published[i]))
-            check(&published[i], false);
+            check(&published[i], PAGES);
+}
+
+/* By what the two machines' own counters tell, through the counters' table and the node packer. */
+static void test_by_memories(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PROGRAMS; i++)
+        check(&published[i], MEMORIES);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_published),
-                                       cmocka_unit_test(test_by_pages)};
+                                       cmocka_unit_test(test_by_pages),
+                                       cmocka_unit_test(test_by_memories)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,22 +65,28 @@ static struct size_traffic measure(struct fixture *f, struct readings *r, const 
 
     r->before.by_node = &r->by[0];
     r->after.by_node = &r->by[1];
-    if (traffic_measure(&f->packer, NULL, &r->before, &r->after, cores, &traffic, &err) < 0)
+    if (traffic_measure(&f->packer, NULL, &r->before, &r->after, cores, false, &traffic, &err) < 0)
         fail_msg("%s", err.text);
     return traffic;
 }
 
 /* wanted[row * n + column]: whose cores, which memory. */
-static void assert_matrix(const struct size_traffic *t, bool writes, const double *wanted)
+static void assert_near_matrix(const struct size_traffic *t, bool writes, const double *wanted,
+                               double nearly)
 {
     for (size_t i = 0; i < t->nodes; i++)
         for (size_t j = 0; j < t->nodes; j++) {
             double got = writes ? t->write_solo[i * t->nodes + j] : t->read_solo[j * t->nodes + i];
 
-            if (!(fabs(got - wanted[i * t->nodes + j]) < 1e-9))
+            if (!(fabs(got - wanted[i * t->nodes + j]) < nearly))
                 fail_msg("cores of %zu, memory of %zu: %.9g, not %.9g", i, j, got,
                          wanted[i * t->nodes + j]);
         }
+}
+
+static void assert_matrix(const struct size_traffic *t, bool writes, const double *wanted)
+{
+    assert_near_matrix(t, writes, wanted, 1e-9);
 }
 
 /* Pairs of nodes are taken as they are; what a node's cores have together is each one's. */
@@ -218,7 +224,8 @@ static void test_unknown(void **state)
     struct size_traffic t;
 
     (void)state;
-    assert_int_equal(traffic_measure(&f->packer, NULL, &r.before, &r.after, cores, &t, &err), -1);
+    assert_int_equal(traffic_measure(&f->packer, NULL, &r.before, &r.after, cores, false, &t, &err),
+                     -1);
     assert_string_equal(err.text, "nothing counts its memory traffic");
     traffic_free(&t);
     counts(&r, COUNTER_BYTES, 8e9);
@@ -228,10 +235,12 @@ static void test_unknown(void **state)
     assert_int_equal(t.source, SIZE_MATRIX_NOTHING);
     assert_true(!t.measured && t.core_gbps == 2 && traffic_local(&t, 3) == 2);
     traffic_free(&t);
-    assert_int_equal(traffic_measure(&f->packer, NULL, &r.before, &r.after, none, &t, &err), -1);
+    assert_int_equal(traffic_measure(&f->packer, NULL, &r.before, &r.after, none, false, &t, &err),
+                     -1);
     traffic_free(&t);
     r.after.at_s = 5;
-    assert_int_equal(traffic_measure(&f->packer, NULL, &r.before, &r.after, cores, &t, &err), -1);
+    assert_int_equal(traffic_measure(&f->packer, NULL, &r.before, &r.after, cores, false, &t, &err),
+                     -1);
     traffic_free(&t);
     fixture_close(f);
 }
@@ -299,6 +308,119 @@ static void assert_own(struct fixture *f, const struct step *step, enum size_mat
     traffic_free(&t);
 }
 
+/* ---- what the memories count ---- */
+
+/* Node 0 has what all read, node 2 what node 0's core reads besides; who writes reads there. */
+static const double seen_local[] = {2, 0, 0, 0}, seen_remote[] = {1, 2, 2, 2};
+static const double given[] = {6, 0, 1, 0}, written[] = {4, 0, 1, 0}, written_away[] = {3, 0, 1, 0};
+
+static struct readings by_memories(void)
+{
+    struct readings r = two();
+
+    counts_by_node(&r, BY_NODE_READS_LOCAL, 4, seen_local, LINES);
+    counts_by_node(&r, BY_NODE_READS_REMOTE, 4, seen_remote, LINES);
+    counts_by_node(&r, BY_NODE_MEMORY_READS_REMOTE, 4, given, LINES);
+    counts_by_node(&r, BY_NODE_MEMORY_WRITES, 4, written, LINES);
+    counts_by_node(&r, BY_NODE_MEMORY_WRITES_REMOTE, 4, written_away, LINES);
+    pages(&r, 4, (double[]){1e9, 1e9, 1e9, 1e9});
+    return r;
+}
+
+/* Both sums leave one matrix, without pages; writes go the same ways. */
+static void test_memories(void **state)
+{
+    const double reads[] = {2, 0, 1, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0};
+    const double writes[] = {1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
+    const unsigned cores[] = {1, 1, 1, 1};
+    struct fixture *f = open_nodes(FOUR_NODES, 4);
+    struct readings r = by_memories();
+    struct size_traffic t = measure(f, &r, cores);
+
+    (void)state;
+    assert_int_equal(t.source, SIZE_MATRIX_COUNTED);
+    assert_near_matrix(&t, false, reads, 2e-3); /* at the edge: one matrix only has these sums */
+    assert_near_matrix(&t, true, writes, 4e-3);
+    traffic_free(&t);
+    fixture_close(f);
+}
+
+/* While others work it is theirs, too: then the pages say where to, and nothing is written. */
+static void test_others_work(void **state)
+{
+    const unsigned cores[] = {1, 1, 1, 1};
+    const double none[16] = {0};
+    struct fixture *f = open_nodes(FOUR_NODES, 4);
+    struct readings r = by_memories();
+    struct berth_error err = {""};
+    struct size_traffic t;
+
+    (void)state;
+    r.before.by_node = &r.by[0];
+    r.after.by_node = &r.by[1];
+    assert_int_equal(traffic_measure(&f->packer, NULL, &r.before, &r.after, cores, true, &t, &err),
+                     0);
+    assert_int_equal(t.source, SIZE_MATRIX_PAGES);
+    assert_true(t.disturbed && fabs(t.read_solo[2 * 4 + 1] - 2. / 3) < 1e-9);
+    assert_near_matrix(&t, true, none, 1e-9);
+    traffic_free(&t);
+    fixture_close(f);
+}
+
+/* Without a counter of the cores', what the memories gave is divided among cores that are alike. */
+static void test_memories_alone(void **state)
+{
+    const double all[] = {5, 1, 0, 0}, away[] = {3, 0, 0, 0}, everything[] = {5, 4, 0, 0};
+    const double reads[] = {2, 0, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
+    const double writes[] = {2, 0, 0, 0, 1, 4, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
+    const unsigned cores[] = {1, 1, 1, 1};
+    struct fixture *f = open_nodes(FOUR_NODES, 4);
+    struct readings r = two();
+    struct size_traffic t;
+
+    (void)state;
+    counts_by_node(&r, BY_NODE_MEMORY_READS, 4, all, LINES);
+    counts_by_node(&r, BY_NODE_MEMORY_READS_REMOTE, 4, away, LINES);
+    counts_by_node(&r, BY_NODE_MEMORY_WRITES, 4, everything, LINES);
+    t = measure(f, &r, cores);
+    assert_near_matrix(&t, false, reads, 1e-9);
+    assert_near_matrix(&t, true, writes, 1e-4); /* which ones are own is as it reads */
+    traffic_free(&t);
+    fixture_close(f);
+}
+
+/* Wang 2015, Table 4.3: what the requests find in the row buffers, of the nodes that it used. */
+static void test_rows(void **state)
+{
+    const double requests[] = {50, 50, 0, 9}, openings[] = {20, 10, 0, 9},
+                 conflicts[] = {5, 5, 0, 9};
+    const double turns[] = {2, 0, 0, 0}, reads[] = {60, 20, 0, 0}, writes[] = {10, 10, 0, 0};
+    const unsigned cores[] = {1, 1, 0, 0};
+    struct fixture *f = open_nodes(FOUR_NODES, 4);
+    struct readings r = by_memories();
+    struct size_traffic t;
+
+    (void)state;
+    r.by[0].known &= ~(1u << BY_NODE_MEMORY_WRITES);
+    r.by[1].known &= ~(1u << BY_NODE_MEMORY_WRITES);
+    counts_by_node(&r, BY_NODE_DRAM_REQUESTS, 4, requests, 1);
+    counts_by_node(&r, BY_NODE_DRAM_OPENINGS, 4, openings, 1);
+    counts_by_node(&r, BY_NODE_DRAM_CONFLICTS, 4, conflicts, 1);
+    counts_by_node(&r, BY_NODE_DRAM_WRITE_TO_READ, 4, turns, 1);
+    counts_by_node(&r, BY_NODE_MEMORY_READS, 4, reads, 1);
+    counts_by_node(&r, BY_NODE_MEMORY_WRITES, 4, writes, 1);
+    t = measure(f, &r, cores);
+    assert_true(fabs(t.dram.hit - .7) < 1e-9 && fabs(t.dram.miss - .2) < 1e-9);
+    assert_true(fabs(t.dram.conflict - .1) < 1e-9 && fabs(t.dram.read_ratio - .8) < 1e-9);
+    assert_true(fabs(t.dram.wtr - .02) < 1e-9 && isnan(t.dram.rtr));
+    traffic_free(&t);
+    r.by[1].each[BY_NODE_DRAM_CONFLICTS][0] = 60; /* more than were opened: not what it is called */
+    t = measure(f, &r, cores);
+    assert_false(profile_dram_known(&t.dram));
+    traffic_free(&t);
+    fixture_close(f);
+}
+
 /* What was measured sizes the next launch, if it says something of all nodes of the step; what was
  * told goes before it, and this run before earlier ones. */
 static void test_stored(void **state)
@@ -345,10 +467,12 @@ static void test_stored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),   cmocka_unit_test(test_by_node),
-        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_totals),
-        cmocka_unit_test(test_unknown), cmocka_unit_test(test_one_node),
-        cmocka_unit_test(test_stored),
+        cmocka_unit_test(test_pairs),       cmocka_unit_test(test_by_node),
+        cmocka_unit_test(test_bytes),       cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_unknown),     cmocka_unit_test(test_one_node),
+        cmocka_unit_test(test_stored),      cmocka_unit_test(test_memories),
+        cmocka_unit_test(test_others_work), cmocka_unit_test(test_memories_alone),
+        cmocka_unit_test(test_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,13 +85,33 @@ static void test_format(void **state)
     assert_int_equal(scene->event.config, 0x400ff);
 }
 
+/* A term may be in pieces, and in another word than the first. */
+static void test_pieces(void **state)
+{
+    struct scene *scene = *state;
+    struct uncore_code code;
+
+    folder_put(scene->dir, PMU "format/event", "config:0-7,32-35\n");
+    folder_put(scene->dir, PMU "format/umask", "config:8-15,24-27\n");
+    folder_put(scene->dir, PMU "format/fvc", "config1:0-31\n");
+    assert_true(uncore_terms(&scene->root, "uncore_imc_0", "event=0x1e3,umask=0xbfe", &code));
+    assert_true(code.config[0] == 0x10b00fee3 && code.config[1] == 0 && code.config[2] == 0);
+    assert_true(uncore_terms(&scene->root, "uncore_imc_0", "event=1,fvc=0x2800", &code));
+    assert_true(code.config[0] == 1 && code.config[1] == 0x2800);
+    assert_false(uncore_terms(&scene->root, "uncore_imc_0", "event=0x1000", &code));
+    folder_put(scene->dir, PMU "events/reads", "event=1,fvc=0x2800\n");
+    assert_true(uncore_named(&scene->root, "uncore_imc_0", "reads", &code));
+    assert_false(uncore_named(&scene->root, "uncore_imc_0", "no", &code));
+    assert_false(finds(scene, "MiB")); /* who asks so has one word only */
+}
+
 /* What is not understood is not counted: half an event would be another one. */
 static void test_odd(void **state)
 {
     static const char *const terms[] = {"event=0x04,filter=1", "event=",    "event=x", "=4",
                                         "event=0x04,",         "config=-1", ""};
-    static const char *const formats[] = {"config1:0-7", "config:0-3,8-11", "config:64",
-                                          "config:", ""};
+    static const char *const formats[] = {"config1:0-7", "config3:0-7", "config:64", "config:0-1",
+                                          "config:0-7,", "config:7-0",  "config:",   ""};
     static const char *const scales[] = {"0", "-1", "x", "nan", "inf", "1e-5 GiB", ""};
     struct scene *scene = *state;
 
@@ -118,7 +138,8 @@ static void test_odd(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {CASE(test_usual), CASE(test_format), CASE(test_odd)};
+    const struct CMUnitTest tests[] = {CASE(test_usual), CASE(test_format), CASE(test_pieces),
+                                       CASE(test_odd)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
