@@ -8,6 +8,7 @@ include probe/trace/local.mk
 # profile
 libprobe_la_SOURCES += \
 	probe/profile/args.c \
+	probe/profile/dram.c probe/profile/dram.h \
 	probe/profile/pair_predict.c probe/profile/pair_predict.h \
 	probe/profile/pairs.c \
 	probe/profile/print.c \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* args - the command line of `berthctl profile -- COMMAND`. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,6 +40,26 @@ static int take_llc(const struct ctl_option *option, const char *value, void *in
                            PROFILE_WAYS_MAX);
 }
 
+static int take_memory(const struct ctl_option *option, const char *value, void *into)
+{
+    struct profile_args *args = into;
+    struct dramsim_geometry *memory = &args->memory;
+    char rest;
+
+    (void)option;
+    args->dram = true;
+    if (sscanf(value, "%u:%u:%u:%u%c", &memory->channels, &memory->ranks, &memory->banks,
+               &memory->auto_close, &rest) == 4 &&
+        memory->channels && memory->ranks && memory->banks &&
+        (uint64_t)memory->channels * memory->ranks * memory->banks <= DRAMSIM_BANKS_MAX &&
+        !strchr(value, '-'))
+        return -1;
+    return ctl_usage("profile",
+                     "--memory '%s': CHANNELS:RANKS:BANKS:REQUESTS, such as 2:1:8:16, at most %d "
+                     "banks in all",
+                     value, DRAMSIM_BANKS_MAX);
+}
+
 static int take_tag(const struct ctl_option *option, const char *value, void *into)
 {
     struct profile_args *args = into;
@@ -72,6 +93,14 @@ static const struct ctl_option option_rows[] = {
      CTL_TEXT(struct profile_args, topology)},
     {"llc", 0, "BYTES:WAYS:LINE", "simulate this last-level cache, e.g. 32M:16:64",
      CTL_CALL(take_llc)},
+    {"dram", 0, NULL,
+     "simulate also what the cache's misses and write-backs find in the memory's row buffers, for "
+     "DraMon (of one thread, best)",
+     CTL_FLAG(struct profile_args, dram)},
+    {"memory", 0, "CHANNELS:RANKS:BANKS:REQUESTS",
+     "--dram with this memory of a node: ranks of a channel, banks of a rank, and requests after "
+     "which a row is closed, 0 never (default: the machine profile's)",
+     CTL_CALL(take_memory)},
     {"force", 0, NULL, "store the profile of a COMMAND that failed, too",
      CTL_FLAG(struct profile_args, force)},
     {"no-timing", 0, NULL,
@@ -116,6 +145,8 @@ int profile_args_parse(struct profile_args *args, int argc, char **argv)
     if (args->skip_given && args->skip >= args->limit)
         return ctl_usage("profile", "--skip %" PRIu64 " leaves nothing of --limit %" PRIu64,
                          args->skip, args->limit);
+    if (args->dram && args->sample > 1)
+        return ctl_usage("profile", "--sample does not go with --dram: each set is simulated");
     if (!args->skip_given)
         args->skip = args->limit / 2;
     if (args->seconds == UINT64_MAX)

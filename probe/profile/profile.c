@@ -36,6 +36,7 @@
 #include "packer/cli/common/store.h"
 #include "packer/machine/topo.h"
 #include "packer/machine/type.h"
+#include "probe/profile/dram.h"
 #include "probe/trace/cachesim.h"
 #include "probe/trace/tracer.h"
 
@@ -296,12 +297,13 @@ static int measure_speed(const struct profile_args *args, char *path,
 
 /* Runs the command in the simulated caches and fills the profile. 0, or 1 after saying why not. */
 static int measure(const struct profile_args *args, char *path,
-                   const struct cachesim_geometry *geometry, struct profile *profile,
-                   struct tracer_result *result, struct tracer_time *timed)
+                   const struct cachesim_geometry *geometry, const struct dramsim_geometry *memory,
+                   struct profile *profile, struct tracer_result *result, struct tracer_time *timed)
 {
     struct progress progress = start_progress(args);
     struct tracer_want want = {.command = args->command,
                                .geometry = *geometry,
+                               .dram = *memory,
                                .limit = args->limit,
                                .limit_s = (double)args->seconds,
                                .skip = args->skip,
@@ -389,8 +391,22 @@ static void close_target(struct target *target)
         fclose(target->file);
 }
 
+/* Writes the profile, and what it asks of memory where that is known, as lines of an export. */
+static int write_lines(const struct profile *profile, const struct profile_dram *dram, FILE *out)
+{
+    struct profile_demand demand = {.dram = dram ? *dram : (struct profile_dram){.hit = NAN}};
+    char *line = dram ? profile_demand_line(profile->key, &demand) : NULL;
+    int rc = profiles_export_profile(profile, out) < 0 || (dram && !line) ? -1 : 0;
+
+    if (rc == 0 && line && fputs(line, out) < 0)
+        rc = -1;
+    free(line);
+    return rc;
+}
+
+/* dram: NULL: not known. */
 static int put_profile(struct target *target, const struct profile *profile,
-                       struct berth_error *err)
+                       const struct profile_dram *dram, struct berth_error *err)
 {
     struct profiles_imported imported;
     char *line = NULL;
@@ -399,13 +415,13 @@ static int put_profile(struct target *target, const struct profile *profile,
     int rc;
 
     if (target->file)
-        return profiles_export_profile(profile, target->file) < 0 || fflush(target->file) != 0
+        return write_lines(profile, dram, target->file) < 0 || fflush(target->file) != 0
                    ? berth_error_set(err, LEFT_IN ": %s", strerror(errno))
                    : 0;
     out = open_memstream(&line, &length);
     if (!out)
         return berth_no_memory(err);
-    rc = profiles_export_profile(profile, out);
+    rc = write_lines(profile, dram, out);
     if (fclose(out) != 0 || rc < 0)
         rc = berth_no_memory(err);
     else
@@ -417,22 +433,28 @@ static int put_profile(struct target *target, const struct profile *profile,
 /* Stores the profile and shows it, also when it cannot be stored, for it took a while to measure.
  */
 static int finish(const struct profile_args *args, const struct conf *conf, struct target *target,
-                  const struct profile *profile, const struct tracer_result *result,
-                  const struct tracer_time *timed)
+                  const struct profile *profile, const struct dramsim_geometry *memory,
+                  const struct tracer_result *result, const struct tracer_time *timed)
 {
     struct json_object *object;
+    struct profile_dram dram;
     struct berth_error err;
-    int stored = put_profile(target, profile, &err), rc = 0;
+    bool asked = args->dram && profile_dram_fill(result, profile, memory, &dram);
+    int stored = put_profile(target, profile, asked ? &dram : NULL, &err), rc = 0;
 
     if (args->json) {
         object = profile_json(profile, conf->devil_miss_pmi);
         add_run(object, result, (uint32_t)args->sample);
         add_nodes(object, &timed->memory);
+        if (asked)
+            json_add(object, "dram", profile_dram_json(&dram, &result->counted.dram));
         rc = ctl_print_json(object);
     } else {
         profile_print(profile, conf->devil_miss_pmi, stderr);
         if (args->sample > 1)
             fprintf(stderr, "  sampled       one of %" PRIu64 " sets of the cache\n", args->sample);
+        if (asked)
+            profile_dram_print(&dram, &result->counted.dram, stderr);
     }
     return stored < 0 ? ctl_fail("profile", "%s", err.text) : rc;
 }
@@ -445,6 +467,7 @@ static int profile_program(const struct profile_args *args)
     struct tracer_result result;
     struct tracer_time timed = {0};
     struct cachesim_geometry geometry;
+    struct dramsim_geometry memory;
     struct target target;
     struct berth_error err;
     struct ctl_program program;
@@ -456,6 +479,7 @@ static int profile_program(const struct profile_args *args)
         ctl_program_identify(&program, args->tag, args->command, path, &err) < 0 ||
         read_geometry(args, args->topology ? args->topology : conf.topology, &geometry,
                       profile.machine, &err) < 0 ||
+        profile_dram_memory(args, &conf, geometry.line_bytes, &memory, &err) < 0 ||
         open_target(&target, args, &conf, &err) < 0)
         return ctl_fail("profile", "%s", err.text);
     profile.uid = geteuid();
@@ -463,8 +487,8 @@ static int profile_program(const struct profile_args *args)
     snprintf(profile.command, sizeof(profile.command), "%.*s", PROFILE_COMMAND_MAX - 1,
              program.exe);
     snprintf(profile.shape, sizeof(profile.shape), "%s", program.shape);
-    if (measure(args, path, &geometry, &profile, &result, &timed) == 0)
-        rc = finish(args, &conf, &target, &profile, &result, &timed);
+    if (measure(args, path, &geometry, &memory, &profile, &result, &timed) == 0)
+        rc = finish(args, &conf, &target, &profile, &memory, &result, &timed);
     close_target(&target);
     return rc;
 }

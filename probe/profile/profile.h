@@ -10,6 +10,7 @@
 
 #include "packer/conf/conf.h"
 #include "packer/profiles/profiles.h"
+#include "probe/trace/dramsim.h"
 
 /* Says what is to be profiled, and how. */
 struct profile_args {
@@ -18,7 +19,9 @@ struct profile_args {
     uint64_t seconds;                         /* 0: no limit */
     uint64_t sample;                          /* one LLC set of so many is simulated */
     bool skip_given, force, progress, json, no_timing;
-    uint64_t llc_bytes; /* 0: not given */
+    bool dram;                      /* what the LLC asks of memory is simulated, too */
+    struct dramsim_geometry memory; /* channels 0: the machine profile's */
+    uint64_t llc_bytes;             /* 0: not given */
     unsigned llc_ways, line_bytes;
     char **command;
 };
@@ -34,6 +37,10 @@ void profile_print(const struct profile *profile, double devil_miss_pmi, FILE *o
 /* Returns a profile as JSON, an `app` of the models: key, sdp, llc_apki, llc_mpki, ..., machine.
  * The caller releases it. */
 struct json_object *profile_json(const struct profile *profile, double devil_miss_pmi);
+
+/* Returns a line of a store's export: the program of that key asks so of memory. The caller frees
+ * it; NULL: no memory. */
+char *profile_demand_line(const char *key, const struct profile_demand *demand);
 
 /* Runs one of the verbs about stored profiles, "list", "show KEY", ...; argv[0] is that word.
  * Returns the exit status, -1 where it is no such verb. */

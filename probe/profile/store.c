@@ -359,19 +359,13 @@ static int forget(struct profile_verb *verb)
 static int put_demand(struct profile_verb *verb, const char *key,
                       const struct profile_demand *demand)
 {
-    struct json_object *row = json_object_new_object();
+    char *line = profile_demand_line(key, demand);
     struct profiles_imported imported;
     struct berth_error err;
-    const char *text;
-    int rc;
+    int rc = line ? ctl_store_import(&verb->access, line, strlen(line), true, &imported, &err)
+                  : berth_no_memory(&err);
 
-    json_add(row, "version", json_object_new_int(1));
-    json_add(row, "kind", json_object_new_string("demand"));
-    json_add(row, "key", json_object_new_string(key));
-    json_add(row, "demand", profile_demand_json(demand));
-    text = json_object_to_json_string_ext(row, JSON_C_TO_STRING_PLAIN);
-    rc = ctl_store_import(&verb->access, text, strlen(text), true, &imported, &err);
-    json_object_put(row);
+    free(line);
     return rc < 0 ? ctl_fail("profile", "%s", err.text) : 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packer/base/json.h"
 #include "packer/base/text.h"
 #include "packer/cli/common/ctl.h"
 #include "probe/profile/store.h"
@@ -45,6 +46,21 @@ int profile_verb_key(const struct profile_verb *verb, const char *text, char key
     return found
                ? 0
                : ctl_fail("profile", "%s: no such key ('berthctl profile list' lists them)", text);
+}
+
+char *profile_demand_line(const char *key, const struct profile_demand *demand)
+{
+    struct json_object *row = json_object_new_object();
+    char *line;
+
+    json_add(row, "version", json_object_new_int(1));
+    json_add(row, "kind", json_object_new_string("demand"));
+    json_add(row, "key", json_object_new_string(key));
+    json_add(row, "demand", profile_demand_json(demand));
+    if (asprintf(&line, "%s\n", json_object_to_json_string_ext(row, JSON_C_TO_STRING_PLAIN)) < 0)
+        line = NULL;
+    json_object_put(row);
+    return line;
 }
 
 void profile_verb_json(const struct profile_verb *verb, struct json_object *value)

@@ -11,12 +11,13 @@
 
 #include "probe/trace/cachesim.h"
 
-#define TRACER_AREA_VERSION 1
+#define TRACER_AREA_VERSION 2
 #define TRACER_AREA_BATCH 65536 /* references that a process takes on at a time */
 
 struct tracer_seen {
     uint64_t instructions;
     struct cachesim_counts counts;
+    struct dramsim_counts dram; /* where a memory is simulated */
 };
 
 #define TRACER_SEEN_WORDS (sizeof(struct tracer_seen) / sizeof(uint64_t))
@@ -24,12 +25,13 @@ struct tracer_seen {
 struct tracer_area {
     uint32_t version, size; /* size: sizeof(struct tracer_area) */
     struct cachesim_geometry geometry;
-    uint64_t limit;              /* references of all processes */
-    uint64_t skip;               /* of them, how many warm the caches; lowered while they run */
-    uint64_t claimed;            /* references that processes have taken on */
-    uint32_t exhausted;          /* 1: one asked for more than the limit leaves */
-    uint32_t processes;          /* program images that were begun */
-    struct tracer_seen total[2]; /* [0] while the caches warmed, [1] afterwards */
+    struct dramsim_geometry dram; /* channels 0: no memory is simulated */
+    uint64_t limit;               /* references of all processes */
+    uint64_t skip;                /* of them, how many warm the caches; lowered while they run */
+    uint64_t claimed;             /* references that processes have taken on */
+    uint32_t exhausted;           /* 1: one asked for more than the limit leaves */
+    uint32_t processes;           /* program images that were begun */
+    struct tracer_seen total[2];  /* [0] while the caches warmed, [1] afterwards */
 };
 
 #endif

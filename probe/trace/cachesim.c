@@ -23,6 +23,8 @@ struct cachesim {
     struct cachesim_recent recent;
     uint32_t sample;
     struct cachesim_counts counts;
+    struct dramsim *dram; /* NULL: what memory is asked is not simulated */
+    unsigned now;         /* the core that refers */
     void *(*alloc)(size_t);
     uint64_t *core[CACHESIM_CORES_MAX]; /* its L1 and its L2 */
     uint64_t memory[];                  /* `recent`, the caches of core 0, the LLC */
@@ -88,6 +90,84 @@ static inline void reference_llc(struct cachesim *sim, uint64_t line)
         sim->counts.group[random % CACHESIM_GROUPS].accesses++;
         sim->counts.group[random % CACHESIM_GROUPS].misses += position == llc->ways;
     }
+}
+
+/* ---- with a memory behind the LLC ---- */
+
+#define DIRTY (1ULL << 63) /* of an entry of the LLC: the line was stored to */
+
+/* Brings the line to the front of its set, with its mark. Returns its LRU position until now, or
+ * `ways`, and then the entry that had to go. */
+static unsigned set_touch_marked(uint64_t *at, unsigned ways, uint64_t line, uint64_t mark,
+                                 uint64_t *gone)
+{
+    uint64_t carried = line + 1, found = 0;
+    unsigned position;
+
+    for (position = 0; position < ways; position++) {
+        found = at[position];
+        at[position] = carried;
+        if ((found & ~DIRTY) == line + 1) {
+            mark |= found & DIRTY;
+            break;
+        }
+        carried = found;
+    }
+    at[0] |= mark;
+    *gone = position == ways ? carried : 0;
+    return position;
+}
+
+/* A line that a private cache has is marked where the LLC has it, without being used there. */
+static bool mark_stored(uint64_t *at, unsigned ways, uint64_t line)
+{
+    for (unsigned i = 0; i < ways; i++)
+        if ((at[i] & ~DIRTY) == line + 1) {
+            at[i] |= DIRTY;
+            return true;
+        }
+    return false;
+}
+
+static void access_llc(struct cachesim *sim, uint64_t line, bool held, bool store)
+{
+    const struct cache *llc = &sim->llc;
+    uint64_t *set = llc->line + cache_set(llc, line) * llc->ways, gone;
+    unsigned position;
+
+    if (held && (!store || mark_stored(set, llc->ways, line)))
+        return;
+    position = set_touch_marked(set, llc->ways, line, store ? DIRTY : 0, &gone);
+    if (!held) {
+        sim->counts.accesses++;
+        if (position < llc->ways)
+            sim->counts.hits[position]++;
+        else
+            sim->counts.misses++;
+        if (position == llc->ways)
+            dramsim_request(sim->dram, sim->now, line, false);
+    }
+    if (gone & DIRTY)
+        dramsim_request(sim->dram, sim->now, (gone & ~DIRTY) - 1, true);
+}
+
+void cachesim_access(struct cachesim *sim, uint64_t address, uint32_t size, bool store)
+{
+    unsigned shift = sim->recent.line_shift;
+    uint64_t line = address >> shift, last = (address + size - 1) >> shift;
+
+    for (; line <= last; line++) {
+        bool held = cache_holds(&sim->l1, line) || cache_holds(&sim->l2, line);
+
+        sim->counts.references++;
+        access_llc(sim, line, held, store);
+    }
+}
+
+void cachesim_memory(struct cachesim *sim, struct dramsim *memory)
+{
+    sim->dram = memory;
+    sim->recent.address = NULL;
 }
 
 static inline void reference_line(struct cachesim *sim, uint64_t line)
@@ -166,6 +246,7 @@ void cachesim_core(struct cachesim *sim, unsigned core)
     uint64_t l1 = places(&sim->l1, 1), l2 = places(&sim->l2, 1);
     uint64_t *caches = sim->core[core];
 
+    sim->now = core;
     if (!caches)
         caches = sim->core[core] = sim->alloc((l1 + l2 + 1) * sizeof(*caches));
     if (!caches)

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "packer/base/error.h"
+#include "probe/trace/dramsim.h"
 
 #define CACHESIM_WAYS_MAX 64
 #define CACHESIM_CORES_MAX 512 /* threads with private caches of their own */
@@ -79,6 +80,14 @@ double cachesim_scale(const struct cachesim_counts *counts);
 /* Makes empty caches of a geometry that is possible. alloc gives zeroed memory, or NULL, in which
  * case this gives NULL; alloc is called later, too, for each new core. Nothing is freed. */
 struct cachesim *cachesim_new(const struct cachesim_geometry *geometry, void *(*alloc)(size_t));
+
+/* Has what the LLC asks of memory simulated, too: reads of what it misses, and writes of lines that
+ * were stored to when it gives them up. Each set has to be simulated (sample 1), and each reference
+ * told by cachesim_access: the table of recent lines is not there then. */
+void cachesim_memory(struct cachesim *sim, struct dramsim *memory);
+
+/* Simulates one reference as cachesim_reference does, and says whether it is a store. */
+void cachesim_access(struct cachesim *sim, uint64_t address, uint32_t size, bool store);
 
 /* Changes to the private caches of this core, below CACHESIM_CORES_MAX; it is core 0 at first. A
  * core for whose caches there is no memory uses those of core 0. */

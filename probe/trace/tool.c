@@ -66,6 +66,7 @@ int tracer_tool_open(struct tracer_tool *tool, const struct tracer_want *want,
     tool->area->version = TRACER_AREA_VERSION;
     tool->area->size = sizeof(*tool->area);
     tool->area->geometry = want->geometry;
+    tool->area->dram = want->dram;
     tool->area->limit = want->limit;
     tool->area->skip = want->skip;
     snprintf(tool->option, sizeof(tool->option), "--berth-area=/proc/%d/fd/%d", (int)getpid(),

@@ -247,6 +247,7 @@ static void conclude(struct run *run)
         return;
     result->counted.instructions = result->seen.instructions - warmup.instructions;
     cachesim_difference(&result->seen.counts, &warmup.counts, &result->counted.counts);
+    dramsim_difference(&result->seen.dram, &warmup.dram, &result->counted.dram);
 }
 
 static const int stop_signal[] = {SIGINT, SIGTERM, SIGHUP};

@@ -27,6 +27,7 @@ struct tracer_result {
 struct tracer_want {
     char *const *command;              /* NULL-terminated; command[0] is a path */
     struct cachesim_geometry geometry; /* one that cachesim_check takes */
+    struct dramsim_geometry dram;      /* channels 0: no memory is simulated */
     uint64_t limit;                    /* references; there the command is stopped */
     double limit_s;                    /* seconds; 0: no such limit */
     uint64_t skip;                     /* references that warm the caches */

@@ -368,6 +368,7 @@ unit_programs = \
 	tests/unit/tasks/test_tasks \
 	tests/unit/tasks/test_trees \
 	tests/unit/probe/trace/test_cachesim \
+	tests/unit/probe/trace/test_dramsim \
 	tests/unit/probe/trace/test_reuse \
 	tests/unit/wire/test_wire \
 	tests/unit/wire/test_wire_client \

@@ -25,6 +25,7 @@ Long count_left;
 
 static struct tracer_area *area;
 static struct cachesim *sim;
+static struct dramsim *dram;       /* NULL: no memory is simulated */
 static struct tracer_seen flushed; /* what the area has */
 static ULong taken;                /* references of all batches so far, also of the present one */
 static UInt phase;                 /* 0: the caches warm */
@@ -60,10 +61,21 @@ ULong count_begin(const HChar *path)
     sim = cachesim_new(&area->geometry, alloc_zeroed);
     if (!sim)
         give_up(path, "no memory for the caches");
+    if (area->dram.channels) {
+        dram = dramsim_new(&area->dram, alloc_zeroed);
+        if (!dram)
+            give_up(path, "no memory for the memory's banks");
+        cachesim_memory(sim, dram);
+    }
     phase = __atomic_load_n(&area->claimed, __ATOMIC_RELAXED) >=
             __atomic_load_n(&area->skip, __ATOMIC_RELAXED);
     __atomic_add_fetch(&area->processes, 1, __ATOMIC_RELAXED);
     return area->geometry.llc.bytes / area->geometry.line_bytes;
+}
+
+Bool count_stores(void)
+{
+    return dram != NULL;
 }
 
 const struct cachesim_recent *count_recent(void)
@@ -71,14 +83,24 @@ const struct cachesim_recent *count_recent(void)
     return cachesim_recent(sim);
 }
 
+/* What this process has counted. */
+static struct tracer_seen seen_so_far(void)
+{
+    struct tracer_seen seen = {.instructions = count_instructions, .counts = *cachesim_counts(sim)};
+
+    seen.counts.references = taken - (ULong)count_left;
+    if (dram)
+        seen.dram = *dramsim_counts(dram);
+    return seen;
+}
+
 /* Adds to the area what it does not have yet. */
 static void add_to_area(void)
 {
-    struct tracer_seen seen = {.instructions = count_instructions, .counts = *cachesim_counts(sim)};
+    struct tracer_seen seen = seen_so_far();
     const ULong *now = (const ULong *)&seen;
     ULong *before = (ULong *)&flushed, *total = (ULong *)&area->total[phase];
 
-    seen.counts.references = taken - (ULong)count_left;
     for (SizeT i = 0; i < TRACER_SEEN_WORDS; i++)
         if (now[i] != before[i]) {
             __atomic_add_fetch(&total[i], now[i] - before[i], __ATOMIC_RELAXED);
@@ -135,10 +157,16 @@ void count_flush(void)
 
 void count_forked(void)
 {
-    flushed =
-        (struct tracer_seen){.instructions = count_instructions, .counts = *cachesim_counts(sim)};
-    flushed.counts.references = taken - (ULong)count_left;
+    flushed = seen_so_far();
     __atomic_add_fetch(&area->processes, 1, __ATOMIC_RELAXED);
+}
+
+static void refer(HWord address, HWord size, Bool store)
+{
+    if (dram)
+        cachesim_access(sim, address, (UInt)size, store);
+    else
+        cachesim_reference(sim, address, (UInt)size);
 }
 
 /* A reference across the end of a line counts as several, of which the code has counted one. */
@@ -146,7 +174,7 @@ void count_reference(HWord address, HWord size)
 {
     ULong before = cachesim_counts(sim)->references;
 
-    cachesim_reference(sim, address, (UInt)size);
+    refer(address, size & ~COUNT_STORE, (size & COUNT_STORE) != 0);
     count_left -= (Long)(cachesim_counts(sim)->references - before - 1);
 }
 

@@ -18,6 +18,11 @@ ULong count_begin(const HChar *path);
 /* Returns the L1's table of recent lines, or NULL. */
 const struct cachesim_recent *count_recent(void);
 
+/* Says whether stores are told apart: then one that modifies what was just loaded is a reference,
+ * too. */
+Bool count_stores(void);
+#define COUNT_STORE 0x10000 /* added to the size of a reference: it is a store */
+
 /* Takes the next batch, when one is used up. At the limit nothing is counted any more. */
 void count_batch(void);
 

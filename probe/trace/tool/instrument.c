@@ -11,7 +11,9 @@
  * which also calls for those that go across the end of a line. Instructions and references are
  * counted once for each stretch without a way out: two additions in memory.
  *
- * A load and a store of one instruction at one address are one reference (`add %rax, (%rbx)`). */
+ * A load and a store of one instruction at one address are one reference (`add %rax, (%rbx)`), but
+ * where a memory is simulated behind the caches: there a store is told as one, and nothing is
+ * answered by a table. */
 #include "probe/trace/tool/instrument.h"
 
 #include "probe/trace/tool/count.h"
@@ -131,7 +133,9 @@ static void store(struct block *block, IRExpr *address, Int size)
         block->last_load && block->last_size == size && eqIRAtom(block->last_load, address);
 
     block->last_load = NULL;
-    if (!modifies)
+    if (count_stores())
+        refer(block, address, size + COUNT_STORE);
+    else if (!modifies)
         refer(block, address, size);
 }
 
@@ -209,7 +213,8 @@ static void before(struct block *block, const IRStmt *statement)
         break;
     case Ist_StoreG:
         guarded(block, statement->Ist.StoreG.details->addr,
-                size_of(block, statement->Ist.StoreG.details->data),
+                size_of(block, statement->Ist.StoreG.details->data) +
+                    (count_stores() ? COUNT_STORE : 0),
                 statement->Ist.StoreG.details->guard);
         break;
     case Ist_Dirty:

@@ -97,6 +97,29 @@ has err 'instructions per second not known: its second run ended otherwise than 
 within instructions_per_s 1e5 1e11
 [ "$(grep -c copied "$dir/err")" -eq 1 ] || bad "profile" "its output once" "$(cat "$dir/err")"
 
+# --dram: what a stream that writes asks of the memory, half of it reads, for DraMon's model and the store
+profile --json --memory 2:1:8:16 --tag asked -- "$devil"
+ends 0
+within read_ratio 0.49 0.52
+within hit 0.7 0.95
+within ranks 1 1
+within issue_rate_single 1e4 1e10
+{
+    printf '{"hardware":{"channels":2,"banks":8,"tRCD_ns":15,"tCAS_ns":15,"tRP_ns":15,"tBurst_ns":6,"tWR_ns":15,"tRTRS_ns":3,"tWTR_ns":7.5,'
+    printf '"tCK_ns":1.5,"request_bytes":64,"auto_close":16},"cores":6,"software":'
+    sed -n 's/.*"dram":\({.*}}\)}$/\1}/p' "$dir/out"
+} >"$dir/dramon"
+"$berthctl" model dramon "$dir/dramon" >"$dir/curve" 2>"$dir/err" && grep -q '"cores":6' "$dir/curve" ||
+    bad "profile --dram" "model dramon takes it" "$(cat "$dir/dramon" "$dir/err")"
+"$berthctl" profile show --json --db "$db" tag:asked | grep -q '"dram":{"hit":0' || bad "profile --dram" "it is stored" ""
+profile --dram --topology 'package:1 core:2 pu:1' --llc 256K:16:64 -- "$turtle"
+ends 1
+has err '--memory tells'
+profile --memory 2:1:8 -- "$turtle"
+ends 2
+profile --dram --sample 2 -- "$turtle"
+ends 2
+
 # What fits is a turtle once the caches are warm, and a program is stopped at the limit
 profile --json --limit 200K -- "$turtle" 1000000
 ends 0
