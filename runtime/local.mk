@@ -26,6 +26,7 @@ libberth_rt_la_SOURCES = \
 	runtime/objects.c runtime/objects.h \
 	runtime/openmp.c runtime/openmp.h \
 	runtime/page.h \
+	runtime/regions.c runtime/regions.h \
 	runtime/rt.c runtime/rt.h \
 	runtime/said.c runtime/said.h \
 	runtime/spin.c \

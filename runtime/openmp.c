@@ -25,6 +25,7 @@
 
 #include "runtime/callee.h"
 #include "runtime/objects.h"
+#include "runtime/regions.h"
 #include "runtime/rt.h"
 #include "runtime/said.h"
 #include "runtime/throttle.h"
@@ -52,9 +53,10 @@ static unsigned told(const struct rt_page *page)
  * is the run-time's function that starts it; `own`: it has said its number itself. */
 static unsigned choose_threads(const void *start, const void *region, bool own)
 {
-    const struct rt_page *page = rt_page(RT_THREADS | RT_THROTTLE);
+    const struct rt_page *page = rt_page(RT_THREADS | RT_THROTTLE | RT_REGIONS);
     openmp_query *max_threads;
     unsigned most, wanted;
+    bool outermost;
 
     if (!page)
         return 0;
@@ -63,7 +65,10 @@ static unsigned choose_threads(const void *start, const void *region, bool own)
         rt_surprise(RT_NO_QUERY, 0);
         return 0;
     }
-    if (own || !is_outermost(start)) {
+    outermost = is_outermost(start);
+    if (outermost && rt_page(RT_REGIONS))
+        regions_begin(region);
+    if (own || !outermost) {
         said_region(own ? SAID_OWN : SAID_NESTED, page, 0);
         return 0;
     }

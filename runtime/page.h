@@ -43,6 +43,7 @@ enum rt_feature {
     RT_THROTTLE = 1 << 1, /* loops, tasks of OpenMP, oneTBB have fewer while memory is saturated */
     RT_FLEX = 1 << 2,     /* barriers, mutexes, condition variables are distributed over domains */
     RT_COHORT = 1 << 3,   /* mutexes are */
+    RT_REGIONS = 1 << 4,  /* processes say in which parallel region of OpenMP they are */
 };
 
 /* How soon contention is seen (Porterfield 2012, section 4). */
@@ -129,6 +130,24 @@ struct rt_rested {
 };
 
 _Static_assert(sizeof(struct rt_rested) == sizeof(struct rt_said), "a FIFO has whole records");
+
+#define RT_REGION_MAGIC "BERTHREG" /* without its 0: 8 bytes */
+
+/* A third kind: which parallel regions had the process's time (RT_REGIONS), since its last record.
+ * A region is told by a number that is the same in all runs of one program; 0: none. */
+struct rt_region {
+    char magic[8];
+    uint32_t version; /* RT_SAID_VERSION */
+    uint32_t pid;     /* as the process sees itself */
+    uint64_t most;    /* the one that had most of it, */
+    uint64_t most_ns; /* and how much: from its beginning to that of the next */
+    uint64_t all_ns;  /* of all regions together */
+    uint64_t now;     /* the one that began last, and whose time is not in these */
+    uint64_t begun;   /* regions that began */
+    uint64_t spare;
+};
+
+_Static_assert(sizeof(struct rt_region) == sizeof(struct rt_said), "a FIFO has whole records");
 
 /* More threads in a region than this are an error in the page. */
 #define RT_THREADS_MAX 65536

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "runtime/cancel.h"
+#include "runtime/regions.h"
 
 static char said_path[1024 + sizeof(RT_SAID_SUFFIX)];
 
@@ -114,6 +115,15 @@ static void say_rested(void)
         atomic_fetch_add(&said.rested[i], count[i]);
 }
 
+/* What finds no room is lost: the next record says where the process is then. */
+static void say_regions(void)
+{
+    struct rt_region record;
+
+    if (regions_take(&record))
+        write_record(&record);
+}
+
 void said_contention(bool began)
 {
     atomic_fetch_add(&said.rested[REDUCED], began);
@@ -160,6 +170,7 @@ static void say(void)
     }
     atomic_store(&said.turned, false);
     say_rested();
+    say_regions();
     atomic_store(&said.said_generation, record.generation);
     atomic_store(&said.said_at_s, seconds());
     cancel_end(state);
@@ -226,6 +237,7 @@ static void in_child(void)
     for (size_t i = 0; i < RESTED_COUNTS; i++)
         atomic_store(&said.rested[i], 0);
     atomic_store(&said.objects, 0);
+    regions_forget();
     said.was_first = false;
     said.said_surprise = atomic_load(&said.surprise);
     atomic_store(&said.threads, 0);

@@ -247,8 +247,10 @@ static const struct model models[] = {
      "million\n"
      "instructions, and when it is profiled (Wang 2015, chapter 8): early in its life, then when "
      "a\n"
-     "phase that nobody knows stays and the cost allows it.",
-     "{\"windows\":[{\"seconds\":1,\"instructions\":2e9,\"misses\",\"bytes\"}],\n"
+     "phase that nobody knows stays and the cost allows it. region: the number of the parallel "
+     "region\n"
+     "of OpenMP that had the window; each is a phase. 0: none had, or nobody says.",
+     "{\"windows\":[{\"seconds\":1,\"instructions\":2e9,\"misses\",\"bytes\",\"region\":0}],\n"
      " \"rules\":{\"profile_s\":0.5,\"rest_s\":30,\"cost\":0.005,\"stay_s\":10,\"first_s\":5}}",
      "{\"profiles\",\"profiled_s\",\"phases\",\n"
      " \"after\":[{\"at_s\",\"state\":\"watching\",\"phase\":1,\"profiled\":false}]}"},

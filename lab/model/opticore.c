@@ -16,6 +16,7 @@ static const struct json_field window_fields[] = {
     JSON_RANGE(struct opticore_window, "instructions", instructions, REQUIRED, 1, MOST),
     JSON_RANGE(struct opticore_window, "misses", misses, OPTIONAL, 0, MOST),
     JSON_RANGE(struct opticore_window, "bytes", bytes, OPTIONAL, 0, MOST),
+    JSON_RANGE(struct opticore_window, "region", region, OPTIONAL, 0, MOST),
     JSON_END,
 };
 

@@ -43,6 +43,8 @@ static bool within(const struct opticore_signature *a, const struct opticore_sig
 
 bool opticore_same(const struct opticore_signature *a, const struct opticore_signature *b)
 {
+    if (a->region && b->region)
+        return a->region == b->region && opticore_alike(a, b);
     return within(a, b, OPTICORE_NEAR);
 }
 
@@ -66,7 +68,7 @@ void opticore_init(struct opticore *core)
 
 struct opticore_signature opticore_signature(const struct opticore *core)
 {
-    struct opticore_signature signature;
+    struct opticore_signature signature = {.region = core->region};
 
     for (size_t i = 0; i < OPTICORE_RATES; i++)
         signature.rate[i] = rate_mean(&core->seen.rate[i]);
@@ -106,21 +108,41 @@ static bool has_drifted(const struct opticore *core)
     return false;
 }
 
+/* Takes in whose window it is. Returns whether another region has begun. */
+static bool enter_region(struct opticore *core, const struct opticore_window *window)
+{
+    bool other = window->region && core->region && window->region != core->region;
+
+    if (window->region)
+        core->region = window->region;
+    if (!other)
+        return false;
+    phase_restart(&core->seen);
+    core->looked = false;
+    core->phase = 0;
+    core->began_s = window->began_s;
+    return true;
+}
+
 bool opticore_window(struct opticore *core, const struct opticore_window *window)
 {
     double length_s = window->ended_s - window->began_s;
     struct phase_window seen = {{0}, {0}};
+    bool other;
 
     if (core->state == OPTICORE_PROFILING || window->began_s < core->changed_s - SLACK * length_s)
         return false;
     seen.x[OPTICORE_MISSES] = seen.x[OPTICORE_BYTES] = window->instructions / 1e6;
     seen.y[OPTICORE_MISSES] = window->misses;
     seen.y[OPTICORE_BYTES] = window->bytes;
+    other = enter_region(core, window);
     if (phase_add(&core->seen, &seen)) {
         core->looked = false;
         core->phase = 0;
         core->began_s = window->began_s - length_s; /* with the window before */
     }
+    if (other)
+        return true;
     if (!is_steady(core))
         return false;
     return !core->looked || core->phase == 0 || has_drifted(core);

@@ -7,6 +7,10 @@
  * instructions. Both change little with the number of cores, so that what sizing does to a program
  * is not taken for something that the program does. The paper's traffic per second would.
  *
+ * Where a program of OpenMP says in which parallel region it is, each region is a phase, as in the
+ * paper (section 8.2): it begins with the first window that is another region's, and is looked up
+ * at once.
+ *
  * What keeps it from swinging:
  *   - a phase begins with two windows in a row that are off the phase before (phase.h); one window
  *     is nothing
@@ -24,6 +28,7 @@
 #define BERTH_MODELS_ONLINE_OPTICORE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "models/online/phase.h"
 
@@ -44,6 +49,7 @@ enum opticore_rate { OPTICORE_MISSES, OPTICORE_BYTES, OPTICORE_RATES };
 /* Per million instructions; NAN: not known. */
 struct opticore_signature {
     double rate[OPTICORE_RATES];
+    uint64_t region; /* the parallel region of OpenMP that it is in; 0: not known, or several */
 };
 
 #define OPTICORE_NEAR 0.1 /* of the larger one: nearer rates are the same phase's */
@@ -61,12 +67,14 @@ struct opticore_rules {
 struct opticore_window {
     double began_s, ended_s;
     double instructions, misses, bytes; /* in it; NAN: not known */
+    uint64_t region;                    /* that had most of it; 0: none had, or nobody says */
 };
 
 struct opticore {
     enum opticore_state state;
     struct phase seen;            /* the two rates since the phase, or the cores, have changed */
     struct opticore_signature at; /* when the phase was looked up */
+    uint64_t region;              /* that it is in; 0: nobody says */
     unsigned phase;               /* its number; 0: nobody knows it */
     bool looked;                  /* it was looked up */
     double began_s;               /* when the phase was seen to have begun */
@@ -77,7 +85,8 @@ struct opticore {
 };
 
 /* Says whether two signatures are of one phase: what both know is near, and there is something that
- * both know. */
+ * both know. Where both know the region it tells: another one is another phase, and in the same one
+ * the rates have to be alike only. */
 bool opticore_same(const struct opticore_signature *a, const struct opticore_signature *b);
 
 /* Says whether they can be of one phase seen on different cores: no rate that both know is more

@@ -7,7 +7,7 @@
 
 static struct opticore_signature look_of(const struct verdict_phase *phase)
 {
-    struct opticore_signature look;
+    struct opticore_signature look = {.region = 0};
 
     for (size_t i = 0; i < OPTICORE_RATES; i++)
         look.rate[i] = rate_mean(&phase->look[i]);
@@ -115,7 +115,7 @@ static struct verdict_speed speed_on_all(const struct verdict *verdict)
 {
     const struct verdict_phase *phase = verdict->now;
     struct verdict_speed full = shown(phase);
-    struct opticore_signature look;
+    struct opticore_signature look = {.region = 0};
 
     if (full.windows > 0 || !phase || phase->who != 0 || !(verdict->told.windows > 0))
         return full;

@@ -10,6 +10,8 @@ int inside_page_open(const struct packer *packer, struct step *step, struct bert
         if (step_page_open(&run->page, packer, step, err) < 0)
             return -1;
         step_page_heard(run->page, &run->said);
+        if (step->request.options.size && step_page_switch(run->page, RT_REGIONS, true, err) < 0)
+            return -1;
     }
     return step_page_stand(run->page, packer, step, err);
 }
@@ -20,6 +22,7 @@ static void listen(struct step *step)
     struct inside_run *run = step->inside.run;
 
     step_page_listen(run->page, &run->said);
+    step->inside.region = step_said_region(&run->said);
     step->inside.throttled =
         (struct step_throttled){.times = run->said.reduced,
                                 .seconds = (double)run->said.throttled_ns / 1e9,

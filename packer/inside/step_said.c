@@ -30,6 +30,7 @@ const char *step_said_surprise(enum rt_surprise surprise)
 union record {
     struct rt_said said;
     struct rt_rested rested;
+    struct rt_region region;
 };
 
 /* Adds what is said: what a user may say is no more than the ledger and JSON can hold. */
@@ -60,6 +61,36 @@ static void hear_rests(const struct rt_rested *record, struct step_said *said)
     add(&said->freed, record->freed);
 }
 
+static void hear_region(const struct rt_region *record, struct step_said *said)
+{
+    struct step_said_regions *regions = &said->regions;
+    size_t i = 0;
+
+    while (i < STEP_SAID_REGIONS && regions->of[i].number && regions->of[i].number != record->most)
+        i++;
+    if (i < STEP_SAID_REGIONS) {
+        regions->of[i].number = record->most;
+        add(&regions->of[i].ns, record->most_ns);
+    }
+    add(&regions->all_ns, record->all_ns);
+    regions->now = record->now;
+    regions->any = true;
+}
+
+uint64_t step_said_region(struct step_said *said)
+{
+    struct step_said_regions seen = said->regions;
+    size_t most = 0;
+
+    said->regions = (struct step_said_regions){.now = seen.now};
+    if (!seen.any || seen.all_ns == 0)
+        return seen.now;
+    for (size_t i = 1; i < STEP_SAID_REGIONS; i++)
+        most = seen.of[i].ns > seen.of[most].ns ? i : most;
+    return (double)seen.of[most].ns >= STEP_SAID_MOSTLY * (double)seen.all_ns ? seen.of[most].number
+                                                                              : 0;
+}
+
 static void hear(const union record *record, struct step_said *said)
 {
     if (record->said.version != RT_SAID_VERSION)
@@ -68,6 +99,8 @@ static void hear(const union record *record, struct step_said *said)
         hear_regions(&record->said, said);
     else if (memcmp(record->rested.magic, RT_RESTED_MAGIC, sizeof(record->rested.magic)) == 0)
         hear_rests(&record->rested, said);
+    else if (memcmp(record->region.magic, RT_REGION_MAGIC, sizeof(record->region.magic)) == 0)
+        hear_region(&record->region, said);
 }
 
 bool step_said_read(int fifo, struct step_said *said)

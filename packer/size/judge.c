@@ -214,7 +214,7 @@ static void recall(const struct packer *packer, const struct step *step, struct 
     if (key[0] &&
         profiles_get_demand(packer->state->profiles, step->request.uid, key, &stored, &err) == 1 &&
         is_such_a_run(packer, step, stored))
-        *told = (struct verdict_speed){{{stored->speed.misses, stored->speed.bytes}},
+        *told = (struct verdict_speed){{{stored->speed.misses, stored->speed.bytes}, 0},
                                        stored->speed.instructions_per_s,
                                        stored->speed.error,
                                        stored->speed.windows};

@@ -252,7 +252,8 @@ static void take_window(const struct packer *packer, struct step *step)
                                      .ended_s = now_s,
                                      .instructions = 1e6 * last->x[SOLO_MISSES],
                                      .misses = last->y[SOLO_MISSES],
-                                     .bytes = last->bytes};
+                                     .bytes = last->bytes,
+                                     .region = step->inside.region};
 
     if (step->counts->windows == run->windows)
         return;

@@ -210,6 +210,7 @@ int profiling_result(const struct packer *packer, const struct step *step,
         return berth_error_set(err, "it did not work");
     signature->rate[OPTICORE_MISSES] = counted(profiling, COUNTER_LLC_MISSES) / instructions;
     signature->rate[OPTICORE_BYTES] = counted(profiling, COUNTER_BYTES) / instructions;
+    signature->region = step->inside.region;
     if (traffic_measure(packer, step, &profiling->before, &profiling->after, profiling->count,
                         profiling->disturbed, traffic, err) < 0)
         return -1;

@@ -378,6 +378,7 @@ struct step_inside {
     unsigned undo_failed; /* bits of the policies that could not take back theirs: it was said */
     struct step_deal deal;
     struct step_throttled throttled;
+    uint64_t region; /* the parallel region of OpenMP that has its time; 0: none has, not known */
     const char *why; /* why nothing is done in it; NULL: there is a run, or nothing was asked */
     struct inside_run *run; /* inside/policy.h; NULL: no word asked for it, or `why` */
 };

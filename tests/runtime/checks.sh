@@ -99,6 +99,23 @@ check_preload() { # PROGRAM
         "$(LD_PRELOAD="$work/own.so $library" timeout 600 "$1" plain | tr '\n' ' ' | sed 's/ $//')"
 }
 
+# Which region it is, is told by a number that is the same in each run (RT_REGIONS, 16); those within others are not told.
+check_regions() { # PROGRAM
+    make_page features=16
+    under "$1" plain static >/dev/null
+    first=$(said | sed -n 's/^begun/begun/p')
+    case $first in 'begun 2 now '*[1-9a-f]*) ;; *) same "$1: regions are told" 'begun 2 now ..' "$first" ;; esac
+    under "$1" plain static >/dev/null
+    same "$1: by the same number in each run" "$first" "$(said | sed -n 's/^begun/begun/p')"
+    under "$1" static plain >/dev/null
+    [ "$first" != "$(said | sed -n 's/^begun/begun/p')" ] || same "$1: each has its own" 'another one' "$first"
+    under "$1" nested >/dev/null
+    same "$1: regions within others" 'begun 1' "$(said | sed -n 's/^\(begun [0-9]*\).*/\1/p')"
+    make_page threads=3
+    under "$1" plain static >/dev/null
+    same "$1: nobody wants to know" '' "$(said | sed -n 's/^begun/begun/p')"
+}
+
 # The run-time comes with a library that is opened for itself alone, as in Python; another with a run-time of its own has its regions there.
 check_opened() { # WORDS-LIBRARY..
     make_page threads=3

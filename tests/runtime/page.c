@@ -69,6 +69,7 @@ static int make(const char *file, char **words)
 union record {
     struct rt_said said;
     struct rt_rested rested;
+    struct rt_region region;
 };
 
 /* Sums over the records; of what is no sum, the last that was said. */
@@ -94,7 +95,15 @@ static void add_rested(struct rt_rested *sum, const struct rt_rested *one)
     sum->freed += one->freed;
 }
 
-static void add_record(union record *sum, struct rt_rested *rested, const union record *one)
+static void add_region(struct rt_region *sum, const struct rt_region *one)
+{
+    sum->begun += one->begun;
+    sum->now = one->now;
+    sum->spare += one->most_ns > one->all_ns;
+}
+
+static void add_record(union record *sum, struct rt_rested *rested, struct rt_region *region,
+                       const union record *one)
 {
     if (one->said.version != RT_SAID_VERSION || one->said.pid == 0)
         printf("not a record\n");
@@ -102,6 +111,8 @@ static void add_record(union record *sum, struct rt_rested *rested, const union 
         add(&sum->said, &one->said);
     else if (memcmp(one->said.magic, RT_RESTED_MAGIC, sizeof(one->said.magic)) == 0)
         add_rested(rested, &one->rested);
+    else if (memcmp(one->said.magic, RT_REGION_MAGIC, sizeof(one->said.magic)) == 0)
+        add_region(region, &one->region);
     else
         printf("not a record\n");
 }
@@ -110,6 +121,7 @@ static int read_said(const char *file)
 {
     union record sum = {0}, one;
     struct rt_rested rested = {0};
+    struct rt_region region = {.spare = 0};
     char name[4096];
     int fd;
 
@@ -118,7 +130,7 @@ static int read_said(const char *file)
     if (fd < 0)
         return 1;
     while (read(fd, &one, sizeof(one)) == sizeof(one))
-        add_record(&sum, &rested, &one);
+        add_record(&sum, &rested, &region, &one);
     printf("processes %u followed %lu own %lu nested %lu surprise %u detail %d generation %u "
            "threads %u",
            sum.said.first, (unsigned long)sum.said.followed, (unsigned long)sum.said.own,
@@ -131,6 +143,9 @@ static int read_said(const char *file)
         printf("reduced %lu throttled %s rested %s freed %lu\n", (unsigned long)rested.reduced,
                rested.throttled_ns > 0 ? "yes" : "no",
                rested.rests > 0 && rested.idle_ns > 0 ? "yes" : "no", (unsigned long)rested.freed);
+    if (region.begun > 0)
+        printf("begun %lu now %016lx%s\n", (unsigned long)region.begun, (unsigned long)region.now,
+               region.spare ? " more than all" : "");
     return 0;
 }
 

@@ -6,6 +6,7 @@ compiler=$("${srcdir:-.}/tests/find-clang")
 # shellcheck source=tests/runtime/checks.sh
 . "${srcdir:-.}/tests/runtime/checks.sh"
 
+check_regions ./regions-O2
 check_opened library-O0.so library-O2.so
 compiler=gcc compile -O2 -fopenmp -fPIC -shared -DLIBRARY -o gcc.so "$sources/regions.c" -lpthread
 check_opened library-O2.so gcc.so

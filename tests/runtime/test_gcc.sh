@@ -7,6 +7,7 @@ compiler=gcc
 . "${srcdir:-.}/tests/runtime/checks.sh"
 
 check_preload ./regions-O2
+check_regions ./regions-O2
 make_page threads=3
 same 'regions within leagues of teams' 'teams 4' "$(under ./regions-O2 teams=2)"
 check_opened library-O0.so library-O2.so

@@ -327,6 +327,54 @@ static void test_refused(void **state)
     assert_int_equal(step_files_inode(f, "1.0"), 0);
 }
 
+/* ---- regions (RT_REGIONS) ---- */
+
+static void say_region(struct fixture *f, uint64_t most, double share, uint64_t now)
+{
+    struct rt_region region = {.version = RT_SAID_VERSION,
+                               .most = most,
+                               .most_ns = (uint64_t)(share * 1e9),
+                               .all_ns = 1000000000,
+                               .now = now,
+                               .begun = 1};
+
+    memcpy(region.magic, RT_REGION_MAGIC, sizeof(region.magic));
+    step_files_say(f, &region, sizeof(region));
+}
+
+/* Only a step that is sized, too, is asked for its regions; it is in the one that has most of its
+ * time, or, where nothing more was said, in the last that began. */
+static void test_regions(void **state)
+{
+    struct fixture *f = *state;
+    struct wire_register request = fixture_request(1, 0, "0-3", "0-3", 1, "t");
+    struct step *step;
+
+    request.options.threads_follow = request.options.size = true;
+    step = fixture_start(f, request);
+    assert_int_equal(step_files_page(f).features, RT_THREADS | RT_REGIONS);
+    assert_int_equal(step->inside.region, 0);
+    say_region(f, 7, 1, 8);
+    inside_turn(&f->packer);
+    assert_int_equal(step->inside.region, 7);
+    inside_turn(&f->packer);
+    assert_int_equal(step->inside.region, 8);
+    say_region(f, 8, 0.7, 9); /* several had it */
+    inside_turn(&f->packer);
+    assert_int_equal(step->inside.region, 0);
+    say_region(f, 8, 1, 9); /* two processes, which are not alike */
+    say_region(f, 9, 1, 8);
+    inside_turn(&f->packer);
+    assert_int_equal(step->inside.region, 0);
+    for (uint64_t i = 1; i <= 20; i++) /* more than there is room for */
+        say_region(f, i, 1, i);
+    inside_turn(&f->packer);
+    assert_int_equal(step->inside.region, 0);
+    say_region(f, 5, 1e9, 5); /* nonsense is its user's */
+    inside_turn(&f->packer);
+    assert_int_equal(step->inside.region, 5);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, fixture_teardown)
@@ -334,6 +382,7 @@ int main(void)
         TEST(test_follows), TEST(test_environment), TEST(test_who_may),   TEST(test_each_user),
         TEST(test_said),    TEST(test_nonsense),    TEST(test_release),   TEST(test_stop),
         TEST(test_kill),    TEST(test_end),         TEST(test_no_folder), TEST(test_refused),
+        TEST(test_regions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,6 +143,13 @@ run "{\"rules\":{\"cost\":0.02},\"windows\":[$({ phase 60 4e7; phase 60 4e5; pha
 grep -q '^{"profiles":2,"profiled_s":1\.0,"phases":2,' "$dir/out" || bad 'model opticore' 'two profiles' "$(head -c 300 "$dir/out")"
 [ "$(tr '}' '\n' <"$dir/out" | grep -n '"profiled":true' | cut -d: -f1 | head -n 1)" = 5 ] || bad 'model opticore' 'the first after five windows' "$(head -c 900 "$dir/out")"
 tr '}' '\n' <"$dir/out" | sed -n '240p' | grep -q '"state":"watching","phase":2,"profiled":false' || bad 'model opticore' 'known again' "$(tail -c 300 "$dir/out")"
+# two regions of the same rates are two phases (Wang 2015, section 8.2); a known one is told by its first window
+phase() { # WINDOWS REGION
+    for _ in $(seq "$1"); do printf '{"seconds":1,"instructions":2e9,"misses":4e7,"bytes":4e9,"region":%d},' "$2"; done
+}
+run "{\"rules\":{\"cost\":0.02},\"windows\":[$({ phase 60 1; phase 60 2; phase 60 1; phase 60 2; } | sed 's/,$//')]}" model opticore
+grep -q '^{"profiles":2,"profiled_s":1\.0,"phases":2,' "$dir/out" || bad 'model opticore' 'two profiles by region' "$(head -c 300 "$dir/out")"
+tr '}' '\n' <"$dir/out" | sed -n '121p' | grep -q '"phase":1,"profiled":false' || bad 'model opticore' 'known at once' "$(tr '}' '\n' <"$dir/out" | sed -n '119,123p')"
 wrong opticore '{}' 'windows: missing'
 wrong opticore '{"windows":[{"seconds":0}]}' 'windows[0].seconds: 0:'
 wrong opticore '{"rules":{"cost":2},"windows":[]}' 'rules.cost: 2:'

@@ -22,6 +22,7 @@ struct runner {
     double now_s;
     unsigned phases, resized;
     struct opticore_signature known[8];
+    uint64_t region; /* that the program is in; 0: it does not say */
 };
 
 static void begin(struct runner *runner)
@@ -43,14 +44,15 @@ static unsigned find(const struct runner *runner, struct opticore_signature seen
 static void second(struct runner *runner, double misses, double bytes)
 {
     struct opticore *core = &runner->core;
-    struct opticore_window window = {runner->now_s, runner->now_s + 1, 2e9, 2e3 * misses,
-                                     2e3 * bytes};
+    struct opticore_window window = {runner->now_s, runner->now_s + 1, 2e9,
+                                     2e3 * misses,  2e3 * bytes,       runner->region};
     unsigned before = core->phase, found;
 
     runner->now_s++;
     if (core->state == OPTICORE_PROFILING) {
         opticore_profiled(core, core->profile_began_s + 0.5);
-        runner->known[runner->phases++] = (struct opticore_signature){{misses, bytes}};
+        runner->known[runner->phases++] =
+            (struct opticore_signature){{misses, bytes}, runner->region};
         opticore_is(core, runner->phases, runner->now_s);
         opticore_resized(core, runner->now_s);
         return;
@@ -188,7 +190,7 @@ static void test_short_phases(void **state)
 static void test_windows_of_two_vectors(void **state)
 {
     struct opticore core;
-    struct opticore_window window = {0, 1, 1e9, 1e6, 1e8};
+    struct opticore_window window = {0, 1, 1e9, 1e6, 1e8, 0};
 
     (void)state;
     opticore_init(&core);
@@ -205,9 +207,9 @@ static void test_windows_of_two_vectors(void **state)
 
 static void test_signatures(void **state)
 {
-    const struct opticore_signature a = {{10000, NAN}}, b = {{10900, 1e6}}, c = {{10900, 1.3e6}},
-                                    d = {{21000, 1e6}}, none = {{NAN, NAN}}, e = {{20, NAN}},
-                                    f = {{110, NAN}};
+    const struct opticore_signature a = {{10000, NAN}, 0}, b = {{10900, 1e6}, 0},
+                                    c = {{10900, 1.3e6}, 0}, d = {{21000, 1e6}, 0},
+                                    none = {{NAN, NAN}, 0}, e = {{20, NAN}, 0}, f = {{110, NAN}, 0};
 
     (void)state;
     assert_true(opticore_same(&a, &b));
@@ -231,6 +233,60 @@ static void test_without_counters(void **state)
     assert_int_equal(runner.core.profiles, 0);
 }
 
+/* ---- regions (Wang 2015, section 8.2) ---- */
+
+/* Two regions of the same rates are two phases, each profiled once; a known one is sized with the
+ * first window that is its own. */
+static void test_regions(void **state)
+{
+    struct runner runner;
+
+    (void)state;
+    begin(&runner);
+    for (int i = 0; i < 20; i++) {
+        for (runner.region = 1; runner.region <= 2; runner.region++) {
+            second(&runner, 20000, 2e6);
+            if (i > 2)
+                assert_int_equal(runner.core.phase, runner.region);
+            seconds(&runner, 59, 20000, 2e6);
+            assert_int_equal(runner.core.phase, runner.region);
+        }
+    }
+    assert_int_equal(runner.core.profiles, 2);
+    assert_in_range(runner.resized, 37, 40);
+}
+
+/* A region with other data is another phase; windows of no one region tell by their rates. */
+static void test_region_signatures(void **state)
+{
+    const struct opticore_signature a = {{20000, 2e6}, 7}, near = {{15000, 1.5e6}, 7},
+                                    other = {{20000, 2e6}, 8}, far = {{200, 2e4}, 7},
+                                    nobodys = {{20000, 2e6}, 0};
+
+    (void)state;
+    assert_true(opticore_same(&a, &near));
+    assert_false(opticore_same(&a, &other));
+    assert_false(opticore_same(&a, &far));
+    assert_true(opticore_same(&a, &nobodys) && opticore_same(&nobodys, &other));
+    assert_false(opticore_same(&near, &nobodys));
+}
+
+/* One window that several regions had is none of another's. */
+static void test_mixed_windows(void **state)
+{
+    struct runner runner;
+
+    (void)state;
+    begin(&runner);
+    for (int i = 0; i < 100; i++) {
+        runner.region = i % 5 ? 3 : 0;
+        second(&runner, 20000, 2e6);
+    }
+    assert_int_equal(runner.core.profiles, 1);
+    assert_int_equal(runner.resized, 0);
+    assert_int_equal(runner.core.phase, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +294,8 @@ int main(void)
         cmocka_unit_test(test_no_oscillation), cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_short_phases),   cmocka_unit_test(test_windows_of_two_vectors),
         cmocka_unit_test(test_signatures),     cmocka_unit_test(test_without_counters),
+        cmocka_unit_test(test_regions),        cmocka_unit_test(test_region_signatures),
+        cmocka_unit_test(test_mixed_windows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
