@@ -56,6 +56,7 @@ struct machine_profile *machine_profile_new(size_t nodes, const size_t *cores)
         return NULL;
     profile->nodes = nodes;
     machine_dram_init(&profile->dram);
+    profile->suspend_ns = (struct machine_figure){NAN, NAN};
     profile->clock.one_ghz = profile->clock.half_ghz = profile->clock.all_ghz = NAN;
     profile->node = calloc(nodes, sizeof(*profile->node));
     profile->uni = new_figures(nodes * nodes);

@@ -62,6 +62,8 @@ struct machine_profile {
     struct machine_figure *latency_ns;   /* a load from that memory, nothing else running */
     struct machine_figure *core_latency; /* ns for a cache line from a core of the one node to a
                                             core of the other; on the diagonal within the node */
+    struct machine_figure suspend_ns;    /* a system call that suspends its thread: another of the
+                                            same CPU is woken and goes on (T_syscall) */
     struct machine_route *route;         /* [nodes * nodes] */
     struct machine_dram dram;            /* of each node */
     struct machine_adapt adapt;          /* what programs that share cores gain and lose */

@@ -35,10 +35,19 @@ static const struct json_field clock_fields[] = {
 static const struct json_field clock_field =
     JSON_NESTED(struct machine_profile, "clock", clock, OPTIONAL, clock_fields);
 
+#define SUSPEND(key, part)                                                                         \
+    {                                                                                              \
+        JSON_AT(struct machine_profile, key, suspend_ns.part, OPTIONAL), NUMBER, .max = FIGURE_MAX \
+    }
 static const struct json_field head_fields[] = {
-    HEAD(source), HEAD(host),
-    HEAD(cpu),    HEAD(date),
-    HEAD(runs),   JSON_NESTED(struct machine_profile, "dram", dram, OPTIONAL, machine_dram_fields),
+    HEAD(source),
+    HEAD(host),
+    HEAD(cpu),
+    HEAD(date),
+    HEAD(runs),
+    SUSPEND("suspend_ns", value),
+    SUSPEND("suspend_spread", spread),
+    JSON_NESTED(struct machine_profile, "dram", dram, OPTIONAL, machine_dram_fields),
     JSON_END,
 };
 

@@ -140,7 +140,7 @@ static void tell_newcomer(const struct packer *packer, struct step *step)
     step->size.threads = stored_threads(packer, step, size_threads(step, true));
     step->size.stored = step->size.threads > 0;
     if (!step->size.stored)
-        step->size.threads = flexible_threads(step, size_threads(step, false));
+        step->size.threads = flexible_threads(packer, step, size_threads(step, false));
     if (step->size.threads > 0 || step->size.given == step->size.cores)
         return;
     if (step->request.user_omp_threads)

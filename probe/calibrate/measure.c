@@ -238,6 +238,27 @@ static int measure_cores(struct session *session, size_t from, size_t to, struct
     return 0;
 }
 
+/* Measures a suspending system call: two threads of one CPU take turns, and who waits sleeps. */
+static int measure_suspend(struct session *session, struct berth_error *err)
+{
+    const struct place *a = &session->place[0];
+    unsigned runs = session->wish->runs;
+    _Alignas(128) char line[128];
+
+    for (unsigned r = 0; r < runs; r++) {
+        memset(line, 0, sizeof(line));
+        session->worker[0] =
+            (struct calibrate_worker){.work = CALIBRATE_GIVE, .cpu = a->cpu[0], .memory = line};
+        session->worker[1] =
+            (struct calibrate_worker){.work = CALIBRATE_TAKE, .cpu = a->cpu[0], .memory = line};
+        if (measure(session, 2, err, "a system call that suspends") < 0)
+            return -1;
+        session->run[r] = 5e8 / session->worker[0].rate;
+    }
+    session->profile->suspend_ns = calibrate_figure(session->run, runs);
+    return 0;
+}
+
 /* Lets all cores of `to` read what is on `from`; for bi at the same time the other way round. */
 static int measure_pair(struct session *session, size_t from, size_t to, struct berth_error *err)
 {
@@ -374,7 +395,7 @@ static int measure_all(struct session *session, struct berth_error *err)
 {
     size_t places = session->places;
 
-    if (measure_clock(session, err) < 0)
+    if (measure_clock(session, err) < 0 || measure_suspend(session, err) < 0)
         return -1;
     for (size_t i = 0; i < places * places; i++)
         if (measure_latency(session, i / places, i % places, err) < 0 ||

@@ -115,6 +115,15 @@ static double widest_spread(const struct machine_profile *profile)
     return widest;
 }
 
+static void print_suspend(const struct machine_figure *suspend, FILE *out)
+{
+    char text[32];
+
+    if (!isnan(suspend->value))
+        fprintf(out, "a system call that suspends its thread: %s ns\n",
+                number(suspend->value, text));
+}
+
 void calibrate_print(const struct machine_profile *profile, FILE *out)
 {
     double spread = widest_spread(profile);
@@ -127,6 +136,7 @@ void calibrate_print(const struct machine_profile *profile, FILE *out)
                 print_pair(profile, i, j, out);
     print_dram(&profile->dram, out);
     print_clock(&profile->clock, out);
+    print_suspend(&profile->suspend_ns, out);
     if (profile->nodes == 1)
         fprintf(out, "one NUMA node: nothing to measure between nodes\n");
     fprintf(out, "medians of %u runs; bandwidths differed by up to %.0f %%%s\n", profile->runs,

@@ -7,6 +7,7 @@
 #include "probe/calibrate/run.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <linux/perf_event.h>
 #include <math.h>
 #include <numaif.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -143,6 +145,29 @@ static void work_ping_pong(struct thread *thread, unsigned mine)
     }
 }
 
+static long futex(atomic_uint *word, int operation, unsigned value, const struct timespec *within)
+{
+    return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, within, NULL, 0);
+}
+
+/* As ping and pong, but who waits sleeps: each turn is a suspending system call. Nobody sleeps for
+ * longer than a moment, so that both see the end. */
+static void work_sleep(struct thread *thread, unsigned mine)
+{
+    const struct timespec moment = {.tv_nsec = 10000000};
+    atomic_uint *word = thread->worker->memory;
+
+    for (; !stopped(thread); mine += 2) {
+        unsigned is;
+
+        while ((is = atomic_load_explicit(word, memory_order_acquire)) != mine && !stopped(thread))
+            futex(word, FUTEX_WAIT, is, &moment);
+        atomic_store_explicit(word, mine + 1, memory_order_release);
+        futex(word, FUTEX_WAKE, 1, NULL);
+        add(thread, 1);
+    }
+}
+
 /* Adds, which takes no memory: the core works as fast as its clock allows. */
 static void work_spin(struct thread *thread)
 {
@@ -195,6 +220,12 @@ static void *run_thread(void *arg)
         break;
     case CALIBRATE_PONG:
         work_ping_pong(thread, 1);
+        break;
+    case CALIBRATE_GIVE:
+        work_sleep(thread, 0);
+        break;
+    case CALIBRATE_TAKE:
+        work_sleep(thread, 1);
         break;
     case CALIBRATE_SPIN:
         work_spin(thread);

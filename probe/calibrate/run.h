@@ -20,13 +20,15 @@ enum calibrate_work {
     CALIBRATE_CHASE, /* follow a chain of pointers, each load waiting for the one before: loads */
     CALIBRATE_PING,  /* change a word that another worker then changes: round trips. */
     CALIBRATE_PONG,  /* the other worker */
+    CALIBRATE_GIVE,  /* change a word, wake the worker that sleeps for it, and sleep: round trips. */
+    CALIBRATE_TAKE,  /* the other worker */
     CALIBRATE_SPIN   /* add numbers, and nothing else: additions */
 };
 
 struct calibrate_worker {
     enum calibrate_work work;
     unsigned cpu; /* the only one that it runs on */
-    void *memory; /* its piece; of CHASE: where in a chain it begins; of PING and PONG: one word,
+    void *memory; /* its piece; of CHASE: where in a chain it begins; of PING and PONG, GIVE and TAKE: one word,
                      alone on its line, that both share and that is 0 */
     size_t bytes; /* of the piece: a multiple of 64 KiB */
     double rate;  /* the result: of the work's unit, per second */

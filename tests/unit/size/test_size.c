@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "packer/size/flexible.h"
 #include "packer/size/size.h"
+#include "packer/steps/program.h"
 
 /* Two cores of a node were measured to read all that its memory gives. */
 static const double saturates[] = {0, 6, 10, 10, 10};
@@ -337,6 +339,57 @@ static void test_size_on_node(void **state)
 
 #define test(name) cmocka_unit_test_setup_teardown(name, open_nodes, fixture_teardown)
 
+/* ---- flex ---- */
+
+/* 256 threads for 32 cores by the paper's figures; by what was measured of the machine and of the
+ * program where that is known: dearer synchronisation makes fewer. */
+static void test_flexible(void **state)
+{
+    struct fixture *f = *state;
+    struct machine_profile *machine = (struct machine_profile *)f->packer.world.machine;
+    struct step *step = ask(f, (struct ask){OF("compute", "0-7")});
+    size_t paper, dear;
+
+    step->request.options.flex = true;
+    paper = flexible_threads(&f->packer, step, 32);
+    assert_int_equal(paper, 256);
+    machine->suspend_ns = (struct machine_figure){2000, 0.1};
+    machine->core_latency[1] = (struct machine_figure){200, 0.1};
+    assert_int_equal(flexible_threads(&f->packer, step, 32), paper);
+    machine->suspend_ns.value = 8000;
+    dear = flexible_threads(&f->packer, step, 32);
+    assert_in_range(dear, 1, paper - 1);
+    machine->core_latency[1].value = 2000; /* to the other node */
+    assert_in_range(flexible_threads(&f->packer, step, 32), 1, dear);
+    machine->suspend_ns.spread = 2; /* disturbed */
+    machine->core_latency[1].value = 2e7;
+    assert_int_equal(flexible_threads(&f->packer, step, 32), paper);
+    step->request.options.flex_threads = 7;
+    assert_int_equal(flexible_threads(&f->packer, step, 32), 7);
+}
+
+/* A program that was seen to give up its CPU seldom synchronises seldom. */
+static void test_flexible_program(void **state)
+{
+    struct fixture *f = *state;
+    struct profile_sample sample;
+    struct berth_error err = {""};
+    struct profiles *store;
+    struct step *step = ask(f, (struct ask){OF("often", "0-7")});
+
+    program_sample_init(&f->packer, step, "software", &sample);
+    sample.runs = 1;
+    sample.windows = sample.seconds = 100;
+    sample.rate[PROFILE_THREADS] = (struct profile_estimate){8, 0};
+    sample.rate[PROFILE_SWITCHES_PER_S] = (struct profile_estimate){8 * 20000., 0};
+    if (profiles_open(&store, f->conf.profile_db, true, &err) < 0 ||
+        profiles_put_samples(store, &sample, 1, &err) < 0)
+        fail_msg("%s", err.text);
+    profiles_close(store);
+    step->request.options.flex = true;
+    assert_in_range(flexible_threads(&f->packer, step, 32), 1, 64);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +406,8 @@ int main(void)
         test(test_shell_is_not_sized),
         test(test_left_alone),
         test(test_size_on_node),
+        test(test_flexible),
+        test(test_flexible_program),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

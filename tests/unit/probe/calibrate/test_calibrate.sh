@@ -33,7 +33,7 @@ grep -q "^NUMA node " "$dir/out" && grep -q "^written to $dir/m.json" "$dir/out"
 [ "$(grep -c '^NUMA node' "$dir/out")" -ne 1 ] || grep -q '^one NUMA node: nothing to measure between nodes' "$dir/out" ||
     bad calibrate 'a word about the only node' "$(cat "$dir/out")"
 for field in version source host date runs nodes local_gbps local_spread triad_gbps alpha_gbps beta latency_ns uni_gbps bi_gbps \
-    core_latency_ns route; do
+    core_latency_ns suspend_ns route; do
     grep -q "\"$field\"" "$dir/m.json" || bad calibrate "$field" "$(cat "$dir/m.json")"
 done
 grep -q '"source": ".*given".*"tRTRS_ns": 4.5,.*"auto_close": 4' "$dir/m.json" ||

@@ -105,6 +105,21 @@ static void test_ping_pong(void **state)
     assert_true(word[0] > 0);
 }
 
+/* Two of one CPU take turns, and who waits sleeps: neither is kept from its end. */
+static void test_give_take(void **state)
+{
+    _Alignas(128) unsigned word[32] = {0};
+    struct calibrate_worker worker[] = {{.work = CALIBRATE_GIVE, .memory = word},
+                                        {.work = CALIBRATE_TAKE, .memory = word}};
+    struct berth_error err = {""};
+
+    (void)state;
+    worker[0].cpu = worker[1].cpu = (unsigned)usable_cpu(0);
+    assert_int_equal(calibrate_run(worker, 2, 0.02, 0.3, &err), 0);
+    assert_true(worker[0].rate > 0 && worker[1].rate > 0);
+    assert_true(word[0] > 0);
+}
+
 /* One of the crew has no CPU: the others are sent home, and err says which. */
 static void test_no_cpu(void **state)
 {
@@ -149,9 +164,10 @@ static void test_clock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clock),  cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_chain),  cmocka_unit_test(test_ping_pong),
-        cmocka_unit_test(test_no_cpu), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_clock),     cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_chain),     cmocka_unit_test(test_ping_pong),
+        cmocka_unit_test(test_give_take), cmocka_unit_test(test_no_cpu),
+        cmocka_unit_test(test_no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
