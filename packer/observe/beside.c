@@ -48,24 +48,19 @@ static int add_stand(struct beside *beside, const struct step *step, size_t llc,
     return 0;
 }
 
-/* Adds the caches that the step stands on, with its cores, each once. */
+/* Adds the caches that the step stands on, with its cores: each once, whichever of its threads it
+ * has. */
 static int add_step(struct beside *beside, const struct step *step)
 {
     const struct topo *topo = beside->packer->world.topo;
-    size_t begin = beside->n, all = 0;
-    struct cpus cpus;
+    size_t begin = beside->n, all;
+    struct cpus cpus, cores;
 
     enforce_union(&step->body, ENFORCE_PLACE, &cpus);
-    cpus_foreach(cpu, &cpus)
-    {
-        long core = topo_core_of_cpu(topo, cpu);
-
-        if (core < 0 || cpus_next(&topo->core[core].cpus, 0) != cpu) /* its first thread */
-            continue;
-        if (add_stand(beside, step, topo->core[core].llc, begin) < 0)
-            return -1;
-        all++;
-    }
+    topo_cores_of(topo, &cpus, &cores);
+    cpus_foreach(core,
+                 &cores) if (add_stand(beside, step, topo->core[core].llc, begin) < 0) return -1;
+    all = cpus_count(&cores);
     for (size_t i = begin; i < beside->n; i++)
         beside->own[i].all = all;
     return 0;
@@ -290,9 +285,28 @@ static void add_on_cores(const struct beside *beside, const struct step *other,
     on->cpus += cpus_count(&shared);
 }
 
+/* Does another step have CPUs of the same cores, where these are whole? */
+static bool shares_cores(const struct beside *beside, const struct step *step)
+{
+    const struct topo *topo = beside->packer->world.topo;
+    struct cpus cpus, own, its;
+    const struct step *other;
+
+    enforce_union(&step->body, ENFORCE_PLACE, &cpus);
+    topo_cores_of(topo, &cpus, &own);
+    TAILQ_FOREACH(other, &beside->packer->steps->live, link)
+    {
+        enforce_union(&other->body, ENFORCE_PLACE, &cpus);
+        topo_cores_of(topo, &cpus, &its);
+        if (other != step && !step_is_shell(other) && cpus_intersect(&its, &own))
+            return true;
+    }
+    return false;
+}
+
 /* Finds whose program is on the other hardware threads of a step's cores. What that costs is no
  * matter of the cache, and would be taken for it. Returns -1 where it is not one program at work on
- * one more thread of each core. */
+ * one more thread of each core, and where steps of a job share cores that Slurm keeps whole. */
 static int find_sibling(const struct beside *beside, const struct step *step, uint16_t *sibling)
 {
     struct on_cores on = {.program = PROGRAM_NONE, .at_work = true};
@@ -301,7 +315,7 @@ static int find_sibling(const struct beside *beside, const struct step *step, ui
 
     *sibling = 0;
     if (!beside->packer->world.topo->split)
-        return 0;
+        return shares_cores(beside, step) ? -1 : 0;
     enforce_union(&step->body, ENFORCE_PLACE, &own);
     TAILQ_FOREACH(other, &beside->packer->steps->live, link)
     if (other != step && !step_is_shell(other))

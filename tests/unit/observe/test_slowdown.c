@@ -53,9 +53,9 @@ static void use_tree(struct fixture *f)
     fixture_busy(f, busy);
 }
 
-/* Opens a node with the recording; of hardware threads where its cores have several. Closes the
- * one before it (NULL: none). */
-static struct fixture *open_recording(struct fixture *before, const char *topology)
+/* Opens a node with the recording; split: its hardware threads are places. Closes the one before it
+ * (NULL: none). */
+static struct fixture *open_recording(struct fixture *before, const char *topology, bool split)
 {
     struct fixture *f;
 
@@ -66,7 +66,7 @@ static struct fixture *open_recording(struct fixture *before, const char *topolo
     write_recording(f->conf.counters_replay);
     f->conf.learn = CONF_ON;
     f->conf.replace = CONF_OFF;
-    strcmp(topology, TWO_BY_TWO_SMT) == 0 ? fixture_split(f) : fixture_restart(f);
+    split ? fixture_split(f) : fixture_restart(f);
     fixture_paper(f);
     memset(busy, 0, sizeof(busy));
     use_tree(f);
@@ -75,7 +75,7 @@ static struct fixture *open_recording(struct fixture *before, const char *topolo
 
 static int open_replay(void **state)
 {
-    *state = open_recording(NULL, TWO_BY_TWO);
+    *state = open_recording(NULL, TWO_BY_TWO, false);
     return 0;
 }
 
@@ -388,7 +388,7 @@ static void test_sibling(void **state)
     struct step *slow, *steady;
     struct pair pair = {0};
 
-    *state = f = open_recording(*state, TWO_BY_TWO_SMT);
+    *state = f = open_recording(*state, TWO_BY_TWO_SMT, true);
     slow = run(f, 1, "0", "slow");
     for (double age = 1; age <= 9; age++)
         second(f, age, "0");
@@ -409,7 +409,7 @@ static void test_no_sibling(void **state)
     struct fixture *f;
     struct pair pair = {0};
 
-    *state = f = open_recording(*state, TWO_BY_TWO_SMT);
+    *state = f = open_recording(*state, TWO_BY_TWO_SMT, true);
     run(f, 1, "0", "slow");
     for (double age = 1; age <= 9; age++)
         second(f, age, "0");
@@ -428,7 +428,7 @@ static void test_sibling_untold(void **state)
     struct fixture *f;
     struct pair pair = {0};
 
-    *state = f = open_recording(*state, TWO_BY_TWO_SMT);
+    *state = f = open_recording(*state, TWO_BY_TWO_SMT, true);
     run(f, 1, "0", "slow");
     for (double age = 1; age <= 9; age++)
         second(f, age, "0");
@@ -436,6 +436,42 @@ static void test_sibling_untold(void **state)
     run(f, 3, "2", "steady");
     for (double age = 10; age <= 16; age++)
         second(f, age, "0,2");
+    assert_int_equal(taken(f, &pair), 0);
+}
+
+/* Cores are whole: who has the second thread of one alone is beside the others on its cache. */
+static void test_second_thread(void **state)
+{
+    struct fixture *f;
+    struct step *slow, *steady;
+    struct pair pair = {0};
+
+    *state = f = open_recording(*state, TWO_BY_TWO_SMT, false);
+    slow = run(f, 1, "1", "slow");
+    for (double age = 1; age <= 9; age++)
+        second(f, age, "1");
+    steady = run(f, 2, "3", "steady");
+    for (double age = 10; age <= 13; age++)
+        second(f, age, "1,3");
+    assert_int_equal(taken(f, &pair), 1);
+    assert_int_equal(pair.self.program, slow->program);
+    assert_true(pair.n == 1 && pair.beside[0].program == steady->program);
+    NEAR(pair.slowdown, 0.25);
+}
+
+/* Cores are whole, and two steps of a job share one: what that costs is not the cache's. */
+static void test_shared_whole_core(void **state)
+{
+    struct fixture *f;
+    struct pair pair = {0};
+
+    *state = f = open_recording(*state, TWO_BY_TWO_SMT, false);
+    run(f, 1, "0", "slow");
+    for (double age = 1; age <= 9; age++)
+        second(f, age, "0");
+    run(f, 2, "1", "steady");
+    for (double age = 10; age <= 16; age++)
+        second(f, age, "0-1");
     assert_int_equal(taken(f, &pair), 0);
 }
 
@@ -447,6 +483,8 @@ int main(void)
         CASE(test_sibling),
         CASE(test_no_sibling),
         CASE(test_sibling_untold),
+        CASE(test_second_thread),
+        CASE(test_shared_whole_core),
         CASE(test_against_its_own_windows),
         CASE(test_learned),
         CASE(test_not_against_the_store),
