@@ -367,7 +367,7 @@ static void study_open(struct study *study, const struct cluster_options *args,
         day_truth_nobody(&study->truth);
     snprintf(study->topology, sizeof(study->topology), "package:2 l3:1 core:8 pu:1");
     if (args->machine)
-        day_machine_topology(args->machine, &study->truth, study->topology,
+        day_machine_topology(args->machine, &study->truth, 1, study->topology,
                              sizeof(study->topology));
     if (args->topology)
         snprintf(study->topology, sizeof(study->topology), "%s", args->topology);

@@ -24,6 +24,7 @@
 #include "tests/bench/day_options.h"
 #include "tests/bench/day_page.h"
 #include "tests/bench/day_payer.h"
+#include "tests/bench/day_threads.h"
 #include "tests/bench/day_trial.h"
 #include "tests/unit/common/folder.h"
 
@@ -271,7 +272,7 @@ static const char *topology_of(const struct day_options *args, const struct day_
 {
     static char text[128];
 
-    day_machine_topology(args->machine, truth, text, sizeof(text));
+    day_machine_topology(args->machine, truth, args->plan.threads ? 2 : 1, text, sizeof(text));
     return args->topology ? args->topology : text;
 }
 
@@ -320,12 +321,14 @@ static void run_trial(const struct day_options *args, const struct day_policy *p
     results->tried[i] = results->n++;
 }
 
-/* Those who know the truth. The last of them is the optimum, which pays for no memory. */
+/* Those who know the truth. The last of them is the optimum, which pays for no memory. The payer
+ * knows caches only, so that it is left out where hardware threads are places. */
 static void run_bounds(struct day_sim *sim, struct results *results)
 {
     struct day_memory *memory = sim->memory;
 
-    run(sim, &day_payer, NULL, &results->of[results->n++]);
+    if (!sim->plan.threads)
+        run(sim, &day_payer, NULL, &results->of[results->n++]);
     if (memory)
         run(sim, &day_forgetful, NULL, &results->of[results->n++]);
     sim->memory = NULL;
@@ -407,9 +410,12 @@ static void run_set(const struct day_options *args, struct json_object *file, si
 
     if (day_truth_read(&truth, file, set, &err) < 0)
         bench_die(args->file, err.text);
+    if (args->plan.threads && day_threads_draw(&truth, args->plan.seed, &err) < 0)
+        bench_die("threads", err.text);
     if (args->null)
         day_truth_nobody(&truth);
     if (topo_read(&topo, topology_of(args, &truth), &err) < 0 ||
+        (args->plan.threads && topo_split(topo, &err) < 0) ||
         day_sim_open(&sim, &truth, topo, &args->plan, &err) < 0 ||
         (args->plan.memory_gib > 0 &&
          day_memory_open(&sim, args->plan.memory_gib, args->plan.seed, &err) < 0))

@@ -219,7 +219,7 @@ int day_best_find(struct day_sim *sim, struct berth_error *err)
         return day_swap_find(sim, DAY_BEST, &sim->beside, NULL, err);
     if (!is_whole(sim, DAY_BEST))
         begin_at_home(sim);
-    if (!are_all_free(sim)) {
+    if (!are_all_free(sim) || sim->topo->split) {
         day_search(sim, DAY_BEST, day_cost_work);
         return 0;
     }

@@ -286,6 +286,8 @@ static int put_conf(const struct day_feed *feed, const struct day_study *study,
         fprintf(file, "policy = %s\n", study->policy);
     if (feed->sim->plan.idle)
         fprintf(file, "idle = on\n");
+    if (feed->sim->plan.threads)
+        fprintf(file, "places = threads\n");
     for (const char *const *line = study->conf; line && *line; line++)
         fprintf(file, "%s\n", *line);
     fclose(file);

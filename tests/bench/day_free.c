@@ -4,6 +4,7 @@
 
 #include "tests/bench/day_random.h"
 #include "tests/bench/day_search.h"
+#include "tests/bench/day_threads.h"
 
 /* ---- on the cores that Slurm has given somebody ---- */
 
@@ -76,6 +77,20 @@ static size_t emptiest(const struct day_sim *sim, const bool *taken)
     return best;
 }
 
+/* Takes cores of a cache that nobody has; `lone`: only those of which nobody has another thread.
+ * Returns how many the job has then, of the n that it had. */
+static size_t take_there(const struct day_sim *sim, const struct day_job *job, size_t llc,
+                         bool lone, bool *taken, size_t *core, size_t n)
+{
+    for (size_t c = 0; c < sim->topo->cores && n < job->cores; c++)
+        if (sim->topo->core[c].llc == llc && !taken[c] &&
+            (!lone || day_threads_is_lone(sim->topo, taken, c))) {
+            taken[c] = true;
+            core[n++] = c;
+        }
+    return n;
+}
+
 /* Puts a job on the emptiest cache, and what is over on the next one. */
 static void go_where_empty(struct day_sim *sim, struct day_job *job)
 {
@@ -86,11 +101,8 @@ static void go_where_empty(struct day_sim *sim, struct day_job *job)
     while (n < job->cores) {
         size_t llc = emptiest(sim, taken);
 
-        for (size_t c = 0; c < sim->topo->cores && n < job->cores; c++)
-            if (sim->topo->core[c].llc == llc && !taken[c]) {
-                taken[c] = true;
-                core[n++] = c;
-            }
+        n = take_there(sim, job, llc, true, taken, core, n);
+        n = take_there(sim, job, llc, false, taken, core, n);
     }
     day_sim_stand(sim, job, core);
 }

@@ -29,12 +29,13 @@ const struct day_machine *day_machine_of(const char *name)
 }
 
 void day_machine_topology(const struct day_machine *machine, const struct day_truth *truth,
-                          char *text, size_t size)
+                          unsigned threads, char *text, size_t size)
 {
     size_t cores = 1;
 
     for (size_t i = 0; i < truth->apps.n; i++)
         if (truth->apps.app[i].cores > cores)
             cores = truth->apps.app[i].cores;
-    snprintf(text, size, "%s core:%zu pu:1", (machine ? machine : day_machine)->above, 2 * cores);
+    snprintf(text, size, "%s core:%zu pu:%u", (machine ? machine : day_machine)->above, 2 * cores,
+             threads);
 }

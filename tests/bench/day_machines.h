@@ -19,8 +19,8 @@ extern const size_t day_machines;
 const struct day_machine *day_machine_of(const char *name);
 
 /* Writes the machine (NULL: the first) as hwloc synthetic: each cache has cores for two of the
- * truth's largest program. */
+ * truth's largest program, with so many hardware threads each. */
 void day_machine_topology(const struct day_machine *machine, const struct day_truth *truth,
-                          char *text, size_t size);
+                          unsigned threads, char *text, size_t size);
 
 #endif

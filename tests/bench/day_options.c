@@ -101,6 +101,12 @@ static void set_idle(struct day_options *options, char *value)
     options->plan.idle = true;
 }
 
+static void set_threads(struct day_options *options, char *value)
+{
+    (void)value;
+    options->plan.threads = true;
+}
+
 static void set_topology(struct day_options *options, char *value)
 {
     options->topology = value;
@@ -245,6 +251,9 @@ static const struct row {
     {{"memory-gib", "M", "a job's memory: its median, log-normal, sigma 1.2 (0: jobs have none)"},
      set_memory_gib},
     {{"idle", NULL, "cores that Slurm has given nobody are places, too"}, set_idle},
+    {{"threads", NULL,
+      "each core has two hardware threads, and these are places, as with CR_CPU (day_threads.h)"},
+     set_threads},
     {{"null", NULL, "nobody disturbs anybody: there is nothing to gain"}, set_null},
     {{"opted", "SHARE", "part of the jobs that opt in (1)"}, set_opted},
     {{"keep", "SHARE", "part of those that stay where they started, as they bind threads (0)"},
@@ -312,6 +321,8 @@ void day_options_take(struct day_options *options, int argc, char **argv)
         rows[row].set(options, optarg);
     if (optind + 1 != argc)
         day_words_wrong("one FILE expected");
+    if (options->plan.threads && options->plan.sizes)
+        day_words_wrong("--threads: not with --sizes");
     options->file = argv[optind];
     if (options->policies == 0)
         add_policy(options);

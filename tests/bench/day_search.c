@@ -135,7 +135,7 @@ static bool find_partners(const struct day_sim *sim, struct exchange *of, size_t
     for (size_t i = first; i < sim->live && left > 0; i++) {
         struct day_job *job = sim->running[i];
 
-        if (job->cores <= left && day_search_may(sim, job, of->where) &&
+        if (job != of->job && job->cores <= left && day_search_may(sim, job, of->where) &&
             day_search_llc(sim, job, of->where) == llc) {
             of->with[of->n++] = job;
             left -= job->cores;
@@ -151,7 +151,7 @@ static bool is_cheaper(struct day_sim *sim, struct exchange *of, size_t first, d
          to = day_search_llc(sim, sim->running[first], of->where);
     double before;
 
-    if (from == to || !day_search_may(sim, sim->running[first], of->where) ||
+    if ((from == to && !sim->topo->split) || !day_search_may(sim, sim->running[first], of->where) ||
         !find_partners(sim, of, first))
         return false;
     before = cost(sim, of->where, (size_t)from, (size_t)to);
@@ -164,8 +164,9 @@ static bool is_cheaper(struct day_sim *sim, struct exchange *of, size_t first, d
 
 /* ---- places of nobody ---- */
 
-/* Finds so many places of a cache on which nobody stands. Returns whether there are as many. */
-static bool find_free(const struct day_sim *sim, enum day_where where, size_t llc, size_t cores,
+/* Finds so many places of a cache on which nobody stands, from the first one on. Returns whether
+ * there are as many. */
+static bool find_free(const struct day_sim *sim, enum day_where where, size_t first, size_t cores,
                       size_t *core)
 {
     bool taken[CPUS_MAX] = {false};
@@ -174,20 +175,23 @@ static bool find_free(const struct day_sim *sim, enum day_where where, size_t ll
     for (size_t i = 0; i < sim->live; i++)
         for (size_t c = 0; c < sim->running[i]->cores; c++)
             taken[sim->running[i]->core[where][c]] = true;
-    for (size_t c = 0; c < sim->topo->cores && n < cores; c++)
-        if (sim->topo->core[c].llc == llc && day_sim_is_place(sim, c) && !taken[c])
+    for (size_t c = first; c < sim->topo->cores && n < cores; c++)
+        if (sim->topo->core[c].llc == sim->topo->core[first].llc && day_sim_is_place(sim, c) &&
+            !taken[c])
             core[n++] = c;
     return n == cores;
 }
 
-/* Tries a job on the free places of a cache. */
-static bool is_cheaper_there(struct day_sim *sim, struct exchange *of, size_t llc, day_cost *cost)
+/* Tries a job on the free places of a cache, from the first one on. */
+static bool is_cheaper_there(struct day_sim *sim, struct exchange *of, size_t first, day_cost *cost)
 {
+    size_t llc = sim->topo->core[first].llc;
     size_t core[CPUS_MAX], size = of->job->cores * sizeof(*core), stood[CPUS_MAX];
     long from = day_search_llc(sim, of->job, of->where);
     double before;
 
-    if (from == (long)llc || !find_free(sim, of->where, llc, of->job->cores, core))
+    if ((from == (long)llc && !sim->topo->split) ||
+        !find_free(sim, of->where, first, of->job->cores, core))
         return false;
     before = cost(sim, of->where, (size_t)from, llc);
     memcpy(stood, of->job->core[of->where], size);
@@ -200,6 +204,13 @@ static bool is_cheaper_there(struct day_sim *sim, struct exchange *of, size_t ll
 
 /* ---- the search ---- */
 
+/* From which places of a cache on is looked for free ones: from the first; from each, where it
+ * matters who is on a core's other threads. */
+static bool is_begin(const struct topo *topo, size_t core)
+{
+    return topo->split || core == 0 || topo->core[core].llc != topo->core[core - 1].llc;
+}
+
 /* Returns whether the job stands elsewhere than before. */
 static bool improve(struct day_sim *sim, struct exchange *of, day_cost *cost)
 {
@@ -207,8 +218,9 @@ static bool improve(struct day_sim *sim, struct exchange *of, day_cost *cost)
 
     for (size_t j = 0; j < sim->live; j++)
         changed |= is_cheaper(sim, of, j, cost);
-    for (size_t llc = 0; sim->plan.idle && llc < sim->topo->llcs; llc++)
-        changed |= is_cheaper_there(sim, of, llc, cost);
+    for (size_t c = 0; sim->plan.idle && c < sim->topo->cores; c++)
+        if (is_begin(sim->topo, c))
+            changed |= is_cheaper_there(sim, of, c, cost);
     return changed;
 }
 

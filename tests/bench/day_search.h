@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* day_search - a better place for some of the running jobs: no exchange of a job with one, or with
  * some smaller ones, of another cache makes it cheaper any more, nor does a cache's free places,
- * where idle cores are places. Jobs that are not free (enum day_will), or on more than one cache,
- * stay where they are. */
+ * where idle cores are places. Where hardware threads are places, also within a cache. Jobs that
+ * are not free (enum day_will), or on more than one cache, stay where they are. */
 #ifndef BERTH_BENCH_DAY_SEARCH_H
 #define BERTH_BENCH_DAY_SEARCH_H
 

@@ -11,6 +11,7 @@
 #include "tests/bench/day_many.h"
 #include "tests/bench/day_memory.h"
 #include "tests/bench/day_random.h"
+#include "tests/bench/day_threads.h"
 
 #define LENGTH_SIGMA 1.0
 #define MISS_NS 100.0 /* what a miss costs that the neighbours cause; see advance_counts */
@@ -203,7 +204,7 @@ double day_sim_slowdown(const struct day_sim *sim, const struct day_job *job, en
         before = llc;
         sum += on;
     }
-    return sum / (double)job->cores;
+    return sum / (double)job->cores + day_threads_slowdown(sim, job, where);
 }
 
 bool day_sim_is_place(const struct day_sim *sim, size_t core)
@@ -261,7 +262,7 @@ static void count(const struct day_sim *sim, struct day_job *job, double seconds
     double hz = sim->truth->clock_ghz * 1e9, cores = (double)job->cores, ipc = app->ipc;
     double slowdown = job->slowdown[DAY_STAND], done_s = seconds / (1 + slowdown);
     double instructions = done_s * cores * ipc * hz;
-    double more = done_s * cores * (slowdown - job->far) * 1e9 / MISS_NS;
+    double more = done_s * cores * (slowdown - job->far - job->shared) * 1e9 / MISS_NS;
     double accesses = instructions * app->llc_apki / 1000,
            alone = instructions * app->llc_mpki / 1000;
     double misses = fmax(fmin(alone + more, accesses), alone);
@@ -320,6 +321,8 @@ static void set_slowdowns(struct day_sim *sim)
     for (size_t i = 0; i < sim->live && !sim->plan.sizes; i++)
         for (size_t w = 0; w < DAY_WHERES; w++)
             sim->running[i]->slowdown[w] = day_sim_slowdown(sim, sim->running[i], w);
+    for (size_t i = 0; i < sim->live; i++)
+        sim->running[i]->shared = day_threads_slowdown(sim, sim->running[i], DAY_STAND);
     day_memory_slow(sim);
 }
 

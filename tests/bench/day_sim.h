@@ -14,6 +14,10 @@
  * memory (day_memory.h), it slows those that stand far from it: at home and at the best nobody
  * does.
  *
+ * Where hardware threads are places the topology is split into them (topo_split), and each thread's
+ * core is shared with whoever is on the others (day_threads.h). Slurm gives them as it does with
+ * CR_CPU where it was not told of threads: one core's after the other's.
+ *
  * That is for jobs of the size that was measured. With sizes (day_sizes.h) jobs share, fill and
  * span caches: Slurm's cores are day_slurm.h's then, and what they suffer day_beside.h's. */
 #ifndef BERTH_BENCH_DAY_SIM_H
@@ -63,6 +67,7 @@ struct day_job {
     size_t *given;            /* [cores] that Slurm gave, task by task; with sizes only */
     double slowdown[DAY_WHERES];
     double far;    /* what memory is of slowdown[DAY_STAND] */
+    double shared; /* what is more of it for other threads of its cores (day_threads.h) */
     double left_s; /* alone */
     struct day_counts counts;
 };
@@ -95,6 +100,7 @@ struct day_plan {
     const struct day_given *given; /* [jobs * days] in the order of arrival, with sizes (which are
                                       not asked then); NULL: jobs are drawn */
     enum day_socket socket;        /* with sizes */
+    bool threads;                  /* hardware threads are places; the topology is split */
     bool idle;                     /* cores that Slurm has given nobody are places, too */
 };
 

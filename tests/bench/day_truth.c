@@ -141,13 +141,17 @@ int day_truth_read(struct day_truth *truth, struct json_object *file, size_t set
 
 void day_truth_nobody(struct day_truth *truth)
 {
-    for (size_t i = 0; i < truth->apps.n * truth->apps.n; i++)
+    for (size_t i = 0; i < truth->apps.n * truth->apps.n; i++) {
         truth->slowdown[i] = 0;
+        if (truth->sibling)
+            truth->sibling[i] = 0;
+    }
 }
 
 void day_truth_free(struct day_truth *truth)
 {
     ctl_apps_free(&truth->apps);
     free(truth->slowdown);
+    free(truth->sibling);
     json_object_put(truth->input);
 }

@@ -13,6 +13,8 @@
 struct day_truth {
     struct ctl_apps apps;
     double *slowdown; /* [n][n] what i suffers beside j: a fraction of its time alone */
+    double *sibling;  /* [n][n] the same on one core's hardware threads, all that they cost each
+                         other;  NULL: cores are whole (day_threads.h) */
     size_t guessed;   /* pairs that the file does not have: the mean of i times the mean of j over
                          the mean of all */
     double line_bytes, clock_ghz; /* of the machine; 64 and 2 where the file does not say */

@@ -97,7 +97,8 @@ day_parts = tests/bench/day_bar.c tests/bench/day_bar.h tests/bench/day_beside.c
 	tests/bench/day_noise.c tests/bench/day_noise.h tests/bench/day_random.h \
 	tests/bench/day_search.c tests/bench/day_search.h tests/bench/day_sim.c tests/bench/day_sim.h \
 	tests/bench/day_sizes.c tests/bench/day_sizes.h tests/bench/day_slurm.c tests/bench/day_slurm.h \
-	tests/bench/day_swap.c tests/bench/day_swap.h tests/bench/day_truth.c tests/bench/day_truth.h \
+	tests/bench/day_swap.c tests/bench/day_swap.h tests/bench/day_threads.c tests/bench/day_threads.h \
+	tests/bench/day_truth.c tests/bench/day_truth.h \
 	tests/bench/day_words.c tests/bench/day_words.h
 
 # Days on a simulated node, with berthd behind its socket; its clock is loaded before the C library.

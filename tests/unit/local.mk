@@ -433,7 +433,7 @@ EXTRA_DIST += tests/check-layers tests/test-layers tests/check-writers tests/tes
 # What a test takes from elsewhere.
 day_node = tests/bench/day_sim.c tests/bench/day_best.c tests/bench/day_truth.c tests/bench/day_noise.c tests/bench/day_search.c \
 	tests/bench/day_memory.c tests/bench/day_beside.c tests/bench/day_many.c tests/bench/day_log.c tests/bench/day_sizes.c tests/bench/day_slurm.c \
-	tests/bench/day_exchange.c tests/bench/day_swap.c
+	tests/bench/day_exchange.c tests/bench/day_swap.c tests/bench/day_threads.c
 tests_unit_steer_test_hours_SOURCES = tests/unit/steer/test_hours.c $(steer_parts)
 tests_unit_steer_test_round_SOURCES = tests/unit/steer/test_round.c $(steer_parts)
 tests_unit_bench_test_cluster_SOURCES = tests/unit/bench/test_cluster.c $(cluster_parts) $(day_node)

@@ -25,6 +25,7 @@ void day_node_open(struct day_node *node, const char *topology, double gbps, str
     node->truth.apps.name = names;
     node->truth.apps.machine.dram_gbps = gbps;
     assert_int_equal(topo_read(&node->topo, topology, &err), 0);
+    assert_int_equal(topo_split(node->topo, &err), 0); /* of cores with one thread: the same */
     assert_int_equal(day_sim_open(&node->sim, &node->truth, node->topo, &plan, &err), 0);
     for (size_t i = 0; i < n; i++) {
         node->sim.job[i].app = app[i];

@@ -14,7 +14,7 @@ struct day_node {
     struct topo *topo;
 };
 
-/* A node (hwloc synthetic) whose memory has the bandwidth, and n jobs of the programs app[n] that
+/* A node (hwloc synthetic; each hardware thread is a place) whose memory has the bandwidth, and n jobs of the programs app[n] that
  * arrive a second apart, with 100 seconds of work each. apps[2]: the programs; pairs[4]: what 0
  * suffers beside 0 and 1, then 1; both are kept. Fails the test where that cannot be. */
 void day_node_open(struct day_node *node, const char *topology, double gbps, struct app *apps,

@@ -16,6 +16,7 @@
 #include "tests/bench/day_machines.h"
 #include "tests/bench/day_search.h"
 #include "tests/bench/day_sim.h"
+#include "tests/bench/day_threads.h"
 #include "tests/unit/bench/day_node.h"
 
 /* What 0 suffers beside 0 and 1, then 1. */
@@ -324,10 +325,75 @@ static void test_machines(void **state)
     assert_null(day_machine_of("none"));
 }
 
+/* Slurm gives two jobs both threads of one core, where each takes twice as long for the other, of
+ * which the cache's neighbour is a half. With idle cores, the optimum and who looks for what is
+ * empty part them: then they are neighbours on the cache. */
+static void test_threads(void **state)
+{
+    double sibling[4] = {1, 1, 1, 1};
+    struct day_node node;
+
+    (void)state;
+    set_pairs(0.5, 0.5, 0.5, 0.5);
+    node_open(&node, "package:1 l3:1 core:2 pu:2", 2, (const size_t[]){0, 0});
+    node.truth.sibling = sibling;
+    day_node_simulate(&node, &day_node_slurm);
+    assert_true(fabs(end_s(&node, 0) - 199) < 1e-6 && fabs(end_s(&node, 1) - 200) < 1e-6);
+    day_node_simulate(&node, &day_free_placer[2]);
+    assert_true(fabs(end_s(&node, 0) - 149.5) < 1e-6);
+    node.sim.plan.idle = true;
+    day_node_simulate(&node, &day_best);
+    assert_true(fabs(end_s(&node, 0) - 149.5) < 1);
+    day_node_close(&node);
+}
+
+/* Nobody minds his neighbours on the cache, and two devils each other on a core: the optimum has
+ * each share a core with a turtle, below one cache. */
+static void test_threads_change_places(void **state)
+{
+    double sibling[4] = {1, 0, 0, 0};
+    struct day_node node;
+
+    (void)state;
+    set_pairs(0, 0, 0, 0);
+    node_open(&node, "package:1 l3:1 core:2 pu:2", 4, (const size_t[]){0, 0, 1, 1});
+    node.truth.sibling = sibling;
+    day_node_simulate(&node, &day_node_slurm);
+    assert_true(fabs(end_s(&node, 0) - 199) < 1e-6 && fabs(end_s(&node, 2) - 102) < 1e-6);
+    day_node_simulate(&node, &day_best);
+    assert_true(end_s(&node, 0) < 102 && end_s(&node, 1) < 103);
+    assert_true(node.sim.tally[0].moves == 2);
+    day_node_close(&node);
+}
+
+/* What is drawn is in the range of what was measured, and no less than on the cache. */
+static void test_threads_draw(void **state)
+{
+    struct berth_error err;
+    struct day_node node;
+    size_t below = 0;
+
+    (void)state;
+    set_pairs(0, 0.3, 0, 0);
+    node_open(&node, "package:1 l3:1 core:2 pu:2", 1, (const size_t[]){0});
+    for (uint64_t seed = 1; seed <= 500; seed++) {
+        assert_int_equal(day_threads_draw(&node.truth, seed, &err), 0);
+        for (size_t i = 0; i < 4; i++)
+            assert_true(node.truth.sibling[i] >= pairs[i] && node.truth.sibling[i] <= 0.99);
+        below += node.truth.sibling[3] < 0.5;
+        free(node.truth.sibling);
+    }
+    assert_in_range(below, 200, 300);
+    day_node_close(&node);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads_change_places),
+        cmocka_unit_test(test_threads_draw),
         cmocka_unit_test(test_queue),
         cmocka_unit_test(test_best),
         cmocka_unit_test(test_best_of_three),
