@@ -16,7 +16,7 @@ EXTRA_DIST += tests/bench/pairs.sh
 dist_noinst_SCRIPTS += tests/bench/overhead
 
 # contend beside other models, against measured or simulated slowdowns.
-dist_noinst_SCRIPTS += tests/bench/bubble_set.sh
+dist_noinst_SCRIPTS += tests/bench/bubble_set.sh tests/bench/kerncraft_set.sh
 noinst_PROGRAMS += tests/bench/contend_eval
 tests_bench_contend_eval_SOURCES = tests/bench/contend_eval.c tests/bench/eval.h \
 	tests/bench/eval_clock.c tests/bench/eval_copies.c tests/bench/eval_measures.c tests/bench/eval_observed.c \
