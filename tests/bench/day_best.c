@@ -75,18 +75,6 @@ static double lost(const size_t *members, size_t n, void *arg)
     return sum;
 }
 
-static double lost_now(const struct day_sim *sim)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < sim->live; i++) {
-        double d = day_sim_slowdown(sim, sim->running[i], DAY_BEST);
-
-        sum += (double)sim->running[i]->cores * d / (1 + d);
-    }
-    return sum;
-}
-
 /* Puts each job on the first cores of its cache that are there and not taken. */
 static void stand(struct day_sim *sim, const size_t *llc_of)
 {
@@ -225,7 +213,7 @@ int day_best_find(struct day_sim *sim, struct berth_error *err)
     }
     if (scene_open(&scene, sim) < 0)
         return berth_no_memory(err);
-    if (solve(&scene, &total) == 0 && total < lost_now(sim) - GAIN)
+    if (solve(&scene, &total) == 0 && total < day_cost_all(sim, DAY_BEST) - GAIN)
         stand(sim, scene.group);
     scene_free(&scene);
     return 0;

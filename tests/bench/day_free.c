@@ -129,8 +129,20 @@ static int emptiest_start(void *state, struct day_sim *sim, struct day_job *job,
     return 0;
 }
 
+static int knowing_start(void *state, struct day_sim *sim, struct day_job *job,
+                         struct berth_error *err)
+{
+    (void)state, (void)err;
+    day_search_begin(sim);
+    if (job->will != DAY_STRANGER)
+        day_search_start(sim, job);
+    plan_do(sim);
+    return 0;
+}
+
 const struct day_placer day_free_placer[DAY_FREE_PLACERS] = {
     {.name = "lot", .changed = lot_changed},
     {.name = "missrate", .changed = misses_changed},
     {.name = "emptiest", .idle = true, .start = emptiest_start},
+    {.name = "atstart", .start = knowing_start},
 };

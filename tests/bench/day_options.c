@@ -28,7 +28,8 @@ static const char about[] =
     "the truth and moves a job where that is worth what it costs (day_payer.h), and the optimum,\n"
     "which knows the truth and puts all where the node does most work at each start and end, on "
     "the\n"
-    "cores that berthd may use, too. Of each day's jobs are printed the mean stretch (time from\n"
+    "cores that berthd may use, too; with --idle it moves also those of --keep. Of each day's jobs "
+    "are printed the mean stretch (time from\n"
     "their start to their end by the time that they take alone: a long job counts for more);\n"
     "`avoided`, (slurm - policy) / (slurm - optimum), which may pass 100 %, for the optimum is "
     "the\n"
@@ -272,7 +273,9 @@ static const struct row {
       "of berth.conf's policy (berthd's default); all; \"contend+learn=off\": with that line"},
      set_policies},
     {{"policy", "P", "the same"}, set_policies},
-    {{"free", "on|off", "what costs nothing, too: by lot, miss rate, the emptiest cache (off)"},
+    {{"free", "on|off",
+      "what costs nothing, too: by lot, miss rate, the emptiest cache; and the best at each start "
+      "(off)"},
      set_free},
     {{"set", "N", "of FILE, from 0 (all of them, one after the other)"}, set_set},
     {{"sdp", "on|off", "berthd's store has FILE's stack-distance profiles (on)"}, set_sdp},

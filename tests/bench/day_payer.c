@@ -401,17 +401,20 @@ static void keep(struct scene *scene)
     scene->decided = scene->units;
 }
 
-/* Says whether the search may begin with the optimum: it leaves what stays, and has whole what is
- * whole. */
+/* Says whether the search may begin with the optimum: it leaves what stays, which it does not with
+ * idle cores, and has whole what is whole. */
 static bool may_begin_with_best(const struct scene *scene)
 {
     const struct day_sim *sim = scene->sim;
 
-    for (size_t i = 0; i < sim->live; i++)
-        if (!is_apart(sim, sim->running[i]) &&
-            (day_search_llc(sim, sim->running[i], DAY_BEST) < 0 ||
-             day_search_llc(sim, sim->running[i], DAY_PLAN) < 0))
+    for (size_t i = 0; i < sim->live; i++) {
+        const struct day_job *job = sim->running[i];
+
+        if (day_search_is_free(sim, job, DAY_BEST) != day_search_is_free(sim, job, DAY_PLAN) ||
+            (!is_apart(sim, job) &&
+             (day_search_llc(sim, job, DAY_BEST) < 0 || day_search_llc(sim, job, DAY_PLAN) < 0)))
             return false;
+    }
     return true;
 }
 

@@ -16,9 +16,14 @@ long day_search_llc(const struct day_sim *sim, const struct day_job *job, enum d
     return (long)llc;
 }
 
+bool day_search_is_free(const struct day_sim *sim, const struct day_job *job, enum day_where where)
+{
+    return job->will == DAY_FREE || (job->will == DAY_KEPT && where == DAY_BEST && sim->plan.idle);
+}
+
 bool day_search_may(const struct day_sim *sim, const struct day_job *job, enum day_where where)
 {
-    return job->will == DAY_FREE && day_search_llc(sim, job, where) >= 0;
+    return day_search_is_free(sim, job, where) && day_search_llc(sim, job, where) >= 0;
 }
 
 /* ---- costs ---- */
@@ -35,6 +40,18 @@ double day_cost_work(const struct day_sim *sim, enum day_where where, size_t llc
             continue;
         d = day_sim_slowdown(sim, job, where);
         sum += (double)job->cores * d / (1 + d);
+    }
+    return sum;
+}
+
+double day_cost_all(const struct day_sim *sim, enum day_where where)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < sim->live; i++) {
+        double d = day_sim_slowdown(sim, sim->running[i], where);
+
+        sum += (double)sim->running[i]->cores * d / (1 + d);
     }
     return sum;
 }
@@ -70,7 +87,7 @@ static void mark_kept(const struct day_sim *sim, enum day_where where, bool are_
         for (size_t c = 0; c < sim->running[i]->cores; c++, k++) {
             size_t core = sim->running[i]->core[where][c];
 
-            if ((sim->running[i]->will == DAY_FREE) != are_free)
+            if (day_search_is_free(sim, sim->running[i], where) != are_free)
                 continue;
             keeps[k] = day_sim_is_place(sim, core) && !taken[core];
             taken[core] |= keeps[k];
@@ -202,14 +219,36 @@ static bool is_cheaper_there(struct day_sim *sim, struct exchange *of, size_t fi
     return false;
 }
 
-/* ---- the search ---- */
-
 /* From which places of a cache on is looked for free ones: from the first; from each, where it
  * matters who is on a core's other threads. */
 static bool is_begin(const struct topo *topo, size_t core)
 {
     return topo->split || core == 0 || topo->core[core].llc != topo->core[core - 1].llc;
 }
+
+void day_search_start(struct day_sim *sim, struct day_job *job)
+{
+    size_t *core = job->core[DAY_PLAN], size = job->cores * sizeof(*core);
+    size_t free[CPUS_MAX], home[CPUS_MAX], best[CPUS_MAX];
+    double least = day_cost_all(sim, DAY_PLAN), cost;
+
+    memcpy(home, core, size);
+    memcpy(best, core, size);
+    for (size_t c = 0; c < sim->topo->cores; c++) {
+        if (!is_begin(sim->topo, c) || !find_free(sim, DAY_PLAN, c, job->cores, free))
+            continue;
+        memcpy(core, free, size);
+        cost = day_cost_all(sim, DAY_PLAN);
+        if (cost < least * (1 - GAIN)) {
+            least = cost;
+            memcpy(best, free, size);
+        }
+        memcpy(core, home, size);
+    }
+    memcpy(core, best, size);
+}
+
+/* ---- the search ---- */
 
 /* Returns whether the job stands elsewhere than before. */
 static bool improve(struct day_sim *sim, struct exchange *of, day_cost *cost)

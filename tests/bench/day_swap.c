@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/bench/day_search.h"
+
 /* The running jobs, and whose places are looked for. */
 struct scene {
     const struct day_sim *sim;
@@ -61,9 +63,10 @@ static int scene_open(struct scene *scene, const struct day_sim *sim, enum day_w
     if (!scene->job || !scene->left || !state->on || !state->free || !state->lost)
         return -1;
     for (size_t i = 0; i < n; i++)
-        scene->job[i] = (struct day_exchange_job){.app = app ? app[i] : sim->running[i]->app,
-                                                  .tasks = sim->running[i]->tasks,
-                                                  .may = sim->running[i]->will == DAY_FREE};
+        scene->job[i] =
+            (struct day_exchange_job){.app = app ? app[i] : sim->running[i]->app,
+                                      .tasks = sim->running[i]->tasks,
+                                      .may = day_search_is_free(sim, sim->running[i], where)};
     return 0;
 }
 

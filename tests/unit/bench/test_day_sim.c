@@ -289,6 +289,30 @@ static void test_placers(void **state)
     day_node_close(&node);
 }
 
+/* All are kept. Who knows the truth begins a devil's successor on the cache that nobody has, where
+ * idle cores are places, and moves nobody; the optimum, too, where it would do without. */
+static void test_at_the_start(void **state)
+{
+    const struct day_placer *start = &day_free_placer[3];
+    struct day_node node;
+
+    (void)state;
+    set_pairs(1, 0, 0, 0);
+    node_open(&node, "package:1 l3:2 core:2 pu:1", 3, (const size_t[]){0, 0, 1});
+    for (size_t i = 0; i < 3; i++)
+        node.sim.job[i].will = DAY_KEPT;
+    day_node_simulate(&node, start);
+    assert_true(fabs(end_s(&node, 0) - 199) < 1e-6);
+    node.sim.plan.idle = true;
+    day_node_simulate(&node, start);
+    assert_true(node.sim.tally[0].moves == 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(fabs(end_s(&node, i) - 100 - (double)i) < 1e-6);
+    day_node_simulate(&node, &day_node_slurm);
+    assert_true(node.sim.tally[0].work_s[DAY_BEST] > node.sim.tally[0].work_s[DAY_HOME] + 50);
+    day_node_close(&node);
+}
+
 /* A stranger gets the cores that Slurm gave him, whoever stands there. */
 static void test_stranger_at_home(void **state)
 {
@@ -391,6 +415,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two),
+        cmocka_unit_test(test_at_the_start),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_threads_change_places),
         cmocka_unit_test(test_threads_draw),
