@@ -176,7 +176,7 @@ void job_items_read_program(spank_t spank, struct wire_register *reg, struct job
         read_command(reg, texts, argc, argv, env, limit_ms, &pin);
     said = pin_stronger(pin_of_environment(env), pin);
     reg->pin = said.pin;
-    reg->pin_within = pin.pin == WIRE_PIN_NONE && pin_is_within(env);
+    reg->pin_within = (pin.pin == WIRE_PIN_NONE || pin.pin == WIRE_PIN_LOOKS) && pin_is_within(env);
     snprintf(reg->pin_by, sizeof(reg->pin_by), "%s", said.by);
     devices_of_environment(env, texts->devices);
     reg->devices = texts->devices;

@@ -22,7 +22,7 @@ static bool was_known(const struct wire_register *request)
 {
     return request->bound_by_hand ||
            (request->pin != WIRE_PIN_NONE && request->pin != WIRE_PIN_MEMORY &&
-            request->pin != WIRE_PIN_DEVICE);
+            request->pin != WIRE_PIN_DEVICE && request->pin != WIRE_PIN_LOOKS);
 }
 
 /* Would a thread with a mask of its own say something of the program? */

@@ -18,13 +18,19 @@ static bool has_job_alone(const struct packer *packer, const struct step *step)
     return true;
 }
 
+/* Does what the program makes of the CPUs that it finds hold wherever it begins? */
+static bool bears_any_begin(const struct wire_register *request)
+{
+    return (request->pin == WIRE_PIN_ENVIRONMENT && request->pin_within) ||
+           request->pin == WIRE_PIN_LOOKS;
+}
+
 bool kept_can(const struct packer *packer, const struct step *step)
 {
     const struct wire_register *request = &step->request;
 
     return packer->world.conf.idle != CONF_IDLE_OFF && packer->world.conf.move != CONF_MOVE_NEVER &&
-           request->pin == WIRE_PIN_ENVIRONMENT && request->pin_within && !request->bound_by_hand &&
-           step->profile.bound_at == 0 && !(request->devices && request->devices[0]) &&
-           !step->late && !step->released && !step_is_shell(step) &&
-           !stand_unfit(packer, &step->body) && has_job_alone(packer, step);
+           bears_any_begin(request) && !request->bound_by_hand && step->profile.bound_at == 0 &&
+           !(request->devices && request->devices[0]) && !step->late && !step->released &&
+           !step_is_shell(step) && !stand_unfit(packer, &step->body) && has_job_alone(packer, step);
 }

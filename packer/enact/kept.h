@@ -9,7 +9,7 @@
  *     makes later, and binds to one of them, does not fail. It shares that CPU until the next look.
  *
  * Who may: what the environment says of its threads holds wherever it begins (wire.h: pin_within),
- * nothing else speaks against a move, and it has all cores of its job to itself. (With others
+ * or the program looks where it runs and can bind nobody, nothing else speaks against a move, and it has all cores of its job to itself. (With others
  * Slurm writes the job's list of CPUs again while it runs, and takes its CPUs for an instant.) */
 #ifndef BERTH_ENACT_KEPT_H
 #define BERTH_ENACT_KEPT_H

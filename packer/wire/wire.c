@@ -56,9 +56,9 @@ const char *const TABLE(wire_mode_name, WIRE_MODES) = {
 TABLE_COMPLETE(wire_mode_name);
 const char *const TABLE(wire_pin_name, WIRE_PINS) = {
     ROW(WIRE_PIN_NONE) = NULL,       ROW(WIRE_PIN_ENVIRONMENT) = "environment",
-    ROW(WIRE_PIN_CALLS) = "calls",   ROW(WIRE_PIN_STARTS) = "starts",
-    ROW(WIRE_PIN_MEMORY) = "memory", ROW(WIRE_PIN_DEVICE) = "device",
-    ROW(WIRE_PIN_UNREAD) = "unread",
+    ROW(WIRE_PIN_CALLS) = "calls",   ROW(WIRE_PIN_LOOKS) = "looks",
+    ROW(WIRE_PIN_STARTS) = "starts", ROW(WIRE_PIN_MEMORY) = "memory",
+    ROW(WIRE_PIN_DEVICE) = "device", ROW(WIRE_PIN_UNREAD) = "unread",
 };
 TABLE_COMPLETE(wire_pin_name);
 static const char *const TABLE(op_name, WIRE_OPS) = {

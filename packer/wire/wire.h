@@ -116,7 +116,8 @@ bool wire_tag_valid(const char *tag);
 enum wire_pin {
     WIRE_PIN_NONE,        /* nothing is known that does */
     WIRE_PIN_ENVIRONMENT, /* a variable has a run-time bind threads whenever it makes them */
-    WIRE_PIN_CALLS,       /* the program binds itself, or looks where it runs */
+    WIRE_PIN_CALLS,       /* the program binds itself, or may */
+    WIRE_PIN_LOOKS,       /* it binds nobody, and looks where it runs */
     WIRE_PIN_STARTS,      /* it starts or loads other programs, and what those do is not known */
     WIRE_PIN_MEMORY,      /* its memory is bound to nodes */
     WIRE_PIN_DEVICE,      /* it has devices, which are near some cores */

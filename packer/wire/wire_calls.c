@@ -24,13 +24,13 @@ struct import {
 /* What an executable imports or needs. */
 static const struct import imports[] = {
     {"sched_setaffinity", WIRE_PIN_CALLS, ANY},
-    {"sched_getaffinity", WIRE_PIN_CALLS, ANY},
+    {"sched_getaffinity", WIRE_PIN_LOOKS, ANY},
     {"pthread_setaffinity_np", WIRE_PIN_CALLS, ANY},
-    {"pthread_getaffinity_np", WIRE_PIN_CALLS, ANY},
+    {"pthread_getaffinity_np", WIRE_PIN_LOOKS, ANY},
     {"pthread_attr_setaffinity_np", WIRE_PIN_CALLS, ANY},
-    {"pthread_attr_getaffinity_np", WIRE_PIN_CALLS, ANY},
-    {"sched_getcpu", WIRE_PIN_CALLS, ANY},
-    {"getcpu", WIRE_PIN_CALLS, ANY},
+    {"pthread_attr_getaffinity_np", WIRE_PIN_LOOKS, ANY},
+    {"sched_getcpu", WIRE_PIN_LOOKS, ANY},
+    {"getcpu", WIRE_PIN_LOOKS, ANY},
     {"sched_setattr", WIRE_PIN_CALLS, ANY},
     {"sched_setscheduler", WIRE_PIN_CALLS, ANY},
     {"pthread_setschedparam", WIRE_PIN_CALLS, ANY},
@@ -102,14 +102,20 @@ struct wire_calls wire_calls_of_name(const char *name, enum wire_caller caller, 
     return wire_calls_none;
 }
 
+/* Of two reasons the heavier one counts; of two that are equal, the first. */
+static unsigned weight_of(enum wire_pin pin)
+{
+    return pin == WIRE_PIN_NONE ? 0 : pin == WIRE_PIN_DEVICE ? 1 : pin == WIRE_PIN_LOOKS ? 2 : 3;
+}
+
 bool wire_calls_yields(enum wire_pin pin)
 {
-    return pin == WIRE_PIN_NONE || pin == WIRE_PIN_DEVICE;
+    return weight_of(pin) < weight_of(WIRE_PIN_CALLS);
 }
 
 bool wire_calls_outweighs(enum wire_pin pin, enum wire_pin before)
 {
-    return pin != WIRE_PIN_NONE && pin != before && wire_calls_yields(before);
+    return weight_of(pin) > weight_of(before);
 }
 
 void wire_calls_add(struct wire_calls *calls, struct wire_calls more)

@@ -36,8 +36,8 @@ struct wire_calls wire_calls_of_program(int fd, const char *path, char *const *e
 struct wire_calls wire_calls_of_name(const char *name, enum wire_caller caller, char *const *env);
 
 /* Which reason to stay counts, of those that are found one after the other: the first one, but that
- * a program has a device counts least. berthd knows where that is, and may then know a place for
- * the step. So, does a reason yield to another, and does one count more than the one before? */
+ * a program has a device counts least (berthd knows where that is, and may then know a place for
+ * the step), and that it looks where it runs next to least (it may begin elsewhere: kept.h). So, does a reason yield to another, and does one count more than the one before? */
 bool wire_calls_yields(enum wire_pin pin);
 bool wire_calls_outweighs(enum wire_pin pin, enum wire_pin before);
 

@@ -79,6 +79,35 @@ static void assert_left(const struct step *step, const char *why)
     assert_non_null(strstr(step->enacted.reason, why));
 }
 
+/* A program that asks where it runs, and is taken for that or for one that may bind. */
+static struct wire_register asks(uint32_t job, const char *cpus, enum wire_pin pin)
+{
+    struct wire_register request = bound(job, cpus, "memory");
+
+    request.pin_within = false;
+    request.pin = pin;
+    strcpy(request.pin_by, "sched_getcpu");
+    return request;
+}
+
+/* Who looks where it runs, and can bind nobody, begins elsewhere, too; one that may bind does not.
+ */
+static void test_who_looks_begins_elsewhere(void **state)
+{
+    struct fixture *f = *state;
+    struct step *step;
+
+    fixture_run(f, 1, "0", "memory");
+    assert_left(fixture_start(f, asks(2, "1", WIRE_PIN_CALLS)), "sched_getcpu");
+    fixture_end(f, 2, 0);
+    step = fixture_start(f, asks(3, "1", WIRE_PIN_LOOKS));
+    assert_true(step->enacted.kept);
+    assert_false(cpus_intersect(&step->body.task[0].cpus, &f->packer.world.topo->llc[0].cpus));
+    assert_string_equal(
+        step->enacted.reason,
+        "stays where it began: it may bind its threads, or remember its CPUs (sched_getcpu)");
+}
+
 /* Beside a neighbour that takes its cache it begins on an idle cache, and says so; nothing that
  * comes or goes moves it then. */
 static void test_begins_elsewhere_and_stays(void **state)
@@ -312,6 +341,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(test_begins_elsewhere_and_stays),
+        CASE(test_who_looks_begins_elsewhere),
         CASE(test_begins_elsewhere_by_rule),
         CASE(test_begins_at_home),
         CASE(test_the_marker_says_who),
