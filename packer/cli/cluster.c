@@ -69,20 +69,17 @@ struct node {
 struct cluster {
     size_t n, room;
     struct node *node; /* [n] */
-    bool slurm;        /* it has said which nodes there are */
+    bool slurm;        /* it has said which nodes there are; they are by name while news come */
     int64_t now;
 };
 
 /* ---- which nodes ---- */
 
-/* Returns the node of that name, a new one where there is none; NULL: no memory. */
-static struct node *node_named(struct cluster *cluster, const char *name)
+/* Returns a new node of that name; NULL: no memory. */
+static struct node *add_node(struct cluster *cluster, const char *name)
 {
     struct node *node;
 
-    for (size_t i = 0; i < cluster->n; i++)
-        if (strcmp(cluster->node[i].news.node, name) == 0)
-            return &cluster->node[i];
     if (array_grow(&cluster->node, &cluster->room, cluster->n + 1, sizeof(*node)) < 0)
         return NULL;
     node = &cluster->node[cluster->n++];
@@ -91,13 +88,32 @@ static struct node *node_named(struct cluster *cluster, const char *name)
     return node;
 }
 
-/* Asks Slurm; a node of several partitions has a line for each. */
+static int by_name(const void *a, const void *b)
+{
+    const struct node *x = a, *y = b;
+
+    return strcmp(x->news.node, y->news.node);
+}
+
+/* Sorts the nodes by name, and keeps one of each. */
+static void keep_one_each(struct cluster *cluster)
+{
+    size_t kept = 0;
+
+    qsort(cluster->node, cluster->n, sizeof(*cluster->node), by_name);
+    for (size_t i = 0; i < cluster->n; i++)
+        if (kept == 0 || by_name(&cluster->node[kept - 1], &cluster->node[i]) != 0)
+            cluster->node[kept++] = cluster->node[i];
+    cluster->n = kept;
+}
+
+/* Asks Slurm; a node of several partitions has a line for each. The nodes are by name then. */
 static void ask_slurm(struct cluster *cluster)
 {
     const char *const argv[] = {"sinfo", "-h", "-N", "-o", "%N|%T", NULL};
     char *said = malloc(SAID_MAX), *rest = said, *line;
 
-    if (!said || run_program((char *const *)argv, RUN_ALL, SINFO_S, NULL, said, SAID_MAX) != 0)
+    if (!said || run_program((char *const *)argv, RUN_OUTPUT, SINFO_S, NULL, said, SAID_MAX) != 0)
         rest = NULL;
     while ((line = strsep(&rest, "\n"))) {
         char *state = strchr(line, '|');
@@ -106,24 +122,26 @@ static void ask_slurm(struct cluster *cluster)
         if (!state || state == line)
             continue;
         *state++ = '\0';
-        node = node_named(cluster, line);
+        node = add_node(cluster, line);
         if (node)
             snprintf(node->slurm, sizeof(node->slurm), "%.23s", state);
-        cluster->slurm = true;
     }
     free(said);
+    cluster->slurm = cluster->n > 0;
+    if (cluster->slurm)
+        keep_one_each(cluster);
 }
 
 /* What is no node of Slurm's (any more) is not shown, where Slurm says which are. */
 static int take_news(const struct ledger_node *news, void *arg)
 {
+    const struct node asked = {.news = *news};
     struct cluster *cluster = arg;
-    size_t before = cluster->n;
-    struct node *node = node_named(cluster, news->node);
+    struct node *node =
+        cluster->slurm ? bsearch(&asked, cluster->node, cluster->n, sizeof(*cluster->node), by_name)
+                       : add_node(cluster, news->node);
 
-    if (node && cluster->slurm && cluster->n > before)
-        cluster->n = before;
-    else if (node)
+    if (node)
         node->news = *news;
     return 0;
 }

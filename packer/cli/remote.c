@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* remote - see remote.h. srun's words and those of berthctl on each node come by one pipe: lines
- * that are pieces are the answers, others say what went wrong. */
+/* remote - see remote.h. What srun and berthctl on each node say is lines: those that are pieces
+ * are the answers, others say what went wrong. */
 #include "packer/cli/remote.h"
 
 #include <errno.h>

@@ -108,7 +108,7 @@ static size_t ask(const char *const *argv, struct slurm_job jobs[SLURM_JOBS_MAX]
     char *said = malloc(SAID_MAX), *rest = said, *line;
     size_t n = 0;
 
-    if (said && run_program((char *const *)argv, RUN_ALL, LIMIT_S, NULL, said, SAID_MAX) == 0)
+    if (said && run_program((char *const *)argv, RUN_OUTPUT, LIMIT_S, NULL, said, SAID_MAX) == 0)
         while (n < SLURM_JOBS_MAX && (line = strsep(&rest, "\n")))
             n += read_line(line, &jobs[n]);
     free(said);
@@ -149,7 +149,7 @@ void slurm_job_ask_memory(struct slurm_job *job)
     const char *const argv[] = {"scontrol", "-o", "show", "job", number, NULL}, *tres = NULL;
 
     snprintf(number, sizeof(number), "%u", job->job);
-    if (said && run_program((char *const *)argv, RUN_ALL, LIMIT_S, NULL, said, SAID_MAX) == 0)
+    if (said && run_program((char *const *)argv, RUN_OUTPUT, LIMIT_S, NULL, said, SAID_MAX) == 0)
         tres = strstr(said, " AllocTRES=");
     if (said && !tres)
         tres = strstr(said, " TRES="); /* before Slurm 23.02 */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,9 +21,9 @@
 
 /* By these a user tells Slurm's programs which jobs and columns he likes to see, how times look to
  * him, and which cluster he means. What they print here is read by a program. */
-static const char *const tastes[] = {
-    "SQUEUE_",     "SACCT_",            "SCONTROL_",      "SLURM_CLUSTERS=",    "SLURM_JSON=",
-    "SLURM_YAML=", "SLURM_BITSTR_LEN=", "SLURM_LABELIO=", "SLURM_TIME_FORMAT="};
+static const char *const tastes[] = {"SQUEUE_",           "SACCT_",         "SCONTROL_",
+                                     "SLURM_CLUSTERS=",   "SLURM_JSON=",    "SLURM_YAML=",
+                                     "SLURM_BITSTR_LEN=", "SLURM_LABELIO=", "SLURM_TIME_FORMAT="};
 
 static bool is_taste(const char *variable)
 {
@@ -68,7 +69,8 @@ static int set_signals(posix_spawnattr_t *attributes)
     return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-static int spawn(char *const *argv, enum run_hear hear, int fd, pid_t *pid)
+/* fd is for what is heard; errors for all of its standard error, -1: that is not wanted. */
+static int spawn(char *const *argv, enum run_hear hear, int fd, int errors, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -82,8 +84,8 @@ static int spawn(char *const *argv, enum run_hear hear, int fd, pid_t *pid)
     if (!rc)
         rc = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     if (!rc)
-        rc = hear == RUN_ALL
-                 ? posix_spawn_file_actions_adddup2(&files, fd, other)
+        rc = errors >= 0
+                 ? posix_spawn_file_actions_adddup2(&files, errors, other)
                  : posix_spawn_file_actions_addopen(&files, other, "/dev/null", O_WRONLY, 0);
     if (!rc)
         rc = posix_spawn_file_actions_adddup2(&files, fd, heard);
@@ -101,7 +103,7 @@ struct saying {
     char *said;
     size_t size, length;
     bool first; /* only the first line is kept, not the last one */
-    bool all;   /* all of them are */
+    bool all;   /* each line is kept */
     bool over;  /* the line has ended: the next letter begins another */
 };
 
@@ -156,31 +158,61 @@ static int exit_status(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Appends what was written into the file of errors, after the end of a line. */
+static void add_errors(struct saying *saying, int errors)
+{
+    char *to = saying->said + saying->length;
+    size_t room = saying->size - saying->length - 1;
+    ssize_t n;
+
+    if (saying->length > 0 && to[-1] != '\n' && room > 0) {
+        *to++ = '\n';
+        room--;
+    }
+    n = pread(errors, to, room, 0);
+    to[n > 0 ? n : 0] = '\0';
+}
+
+/* As run_program(), with a pipe for what is heard and a file for errors (-1: not wanted). */
+static int run_with(char *const *argv, enum run_hear hear, double limit_s, const atomic_bool *stop,
+                    struct saying *saying, const int end[2], int errors)
+{
+    pid_t pid;
+    int rc = spawn(argv, hear, end[1], errors, &pid);
+
+    close(end[1]);
+    if (rc) {
+        snprintf(saying->said, saying->size, "%s: %s", argv[0], strerror(rc));
+        return -1;
+    }
+    if (!listen_to(end[0], limit_s, stop, saying)) {
+        kill(pid, SIGKILL);
+        snprintf(saying->said, saying->size, "%s: took too long", argv[0]);
+        return exit_status(pid);
+    }
+    rc = exit_status(pid);
+    if (errors >= 0)
+        add_errors(saying, errors);
+    return rc;
+}
+
 int run_program(char *const *argv, enum run_hear hear, double limit_s, const atomic_bool *stop,
                 char *said, size_t size)
 {
-    struct saying saying = {
-        .said = said, .size = size, .first = hear == RUN_FIRST_OUTPUT, .all = hear == RUN_ALL};
-    int end[2], rc;
-    pid_t pid;
+    struct saying saying = {.said = said,
+                            .size = size,
+                            .first = hear == RUN_FIRST_OUTPUT,
+                            .all = hear == RUN_OUTPUT || hear == RUN_ALL};
+    int errors = hear == RUN_ALL ? memfd_create("errors", MFD_CLOEXEC) : -1, end[2], rc = -1;
 
     said[0] = '\0';
-    if (pipe2(end, O_CLOEXEC) < 0) {
+    if ((hear == RUN_ALL && errors < 0) || pipe2(end, O_CLOEXEC) < 0) {
         snprintf(said, size, "%s", strerror(errno));
-        return -1;
-    }
-    rc = spawn(argv, hear, end[1], &pid);
-    close(end[1]);
-    if (rc) {
-        snprintf(said, size, "%s: %s", argv[0], strerror(rc));
-        rc = -1;
     } else {
-        if (!listen_to(end[0], limit_s, stop, &saying)) {
-            kill(pid, SIGKILL);
-            snprintf(said, size, "%s: took too long", argv[0]);
-        }
-        rc = exit_status(pid);
+        rc = run_with(argv, hear, limit_s, stop, &saying, end, errors);
+        close(end[0]);
     }
-    close(end[0]);
+    if (errors >= 0)
+        close(errors);
     return rc;
 }

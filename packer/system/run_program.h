@@ -10,7 +10,8 @@
 enum run_hear {
     RUN_FIRST_OUTPUT, /* the first line of its standard output */
     RUN_LAST_ERROR,   /* the last line of its standard error */
-    RUN_ALL           /* all lines of both, as far as they fit */
+    RUN_OUTPUT,       /* all of its standard output, as far as it fits */
+    RUN_ALL           /* the same, and after it all of its standard error */
 };
 
 /* Runs argv[0] (looked up in PATH where it has no slash) with these arguments, no standard input,

@@ -109,6 +109,16 @@ for what in "" "--by user" "--by account" "--by job" "--by day" "--by partition"
     asked report report --ledger "sqlite:$dir/state/l.db" $what
 done
 asked status status --config "$dir/berth.conf" --benefit
+
+# A Slurm that is played, and what two nodes have told: one is well, one released; one is silent, one down.
+mkdir "$dir/slurm"
+printf '#!/bin/sh\nprintf "%%s\\n" "n1|idle" "n2|mixed" "n3|idle" "n4|down*"\n' >"$dir/slurm/sinfo"
+chmod 755 "$dir/slurm/sinfo"
+now=$(date +%s)
+printf '%s\n' "n1 $now $now 1 0 0 0 0" "n2 $now $now 1 1 0 0 0" | tests/unit/common/ledger_fill "sqlite:$dir/state/all.db" nodes || exit 99
+PATH=$dir/slurm:$PATH ./berthctl status --cluster --config "$dir/berth.conf" --ledger "sqlite:$dir/state/all.db" --json >"$dir/out"
+[ $? = 1 ] && [ "$(grep -o '"berth_is":"[a-z ]*"' "$dir/out" | cut -d'"' -f4 | paste -s -d' ')" = 'silent released down ok' ] || bad "status --cluster: $(cat "$dir/out")"
+valid cluster "status --cluster" <"$dir/out" >&2 || bad "status --cluster: not as cluster.schema.json says"
 asked plan plan --policy contend --topology 'package:2 l3:2 core:4 pu:1' "$src/doc/plan.json"
 asked plan plan --policy di --topology 'package:2 l3:2 core:4 pu:1' "$src/doc/plan.json"
 

@@ -11,10 +11,10 @@ now=$(date +%s)
 printf 'ledger = sqlite:%s\n' "$dir/own.db" >"$dir/berth.conf"
 chmod 600 "$dir/berth.conf"
 
-# sinfo_says LINE..
+# sinfo_says LINE..: with a warning in the middle of the first line, which is no node
 sinfo_says() {
     printf '%s\n' "$@" >"$dir/slurm/says"
-    printf '#!/bin/sh\ncat %s\n' "$dir/slurm/says" >"$dir/slurm/sinfo"
+    printf '#!/bin/sh\nhead -c 1 %s\necho "sinfo: warning|down" >&2\ntail -c +2 %s\n' "$dir/slurm/says" "$dir/slurm/says" >"$dir/slurm/sinfo"
     chmod 755 "$dir/slurm/sinfo"
 }
 # cluster STATUS OPTION..
@@ -62,6 +62,14 @@ cluster 1 --json --ledger "sqlite:$dir/all.db"
 for field in '{"name":"a1","slurm":"mixed","silent":false,"places":true,"berth_is":"ok","heard_s":' '"steps":1.0,"berth":"0.1.0","missed":0,"why":null}' '"name":"b1","slurm":"idle","silent":true,"places":false,"berth_is":"silent",'; do
     grep -qF -e "$field" "$dir/out" || bad 'status --cluster --json' "$field" "$(cat "$dir/out")"
 done
+
+# ten thousand nodes, each of two partitions, in no order, of which every hundredth has told something
+seq 10000 | sed 's/.*/m&|idle/; h; G' | sort -R >"$dir/slurm/says"
+seq 100 100 10000 | sort -R | awk -v now="$now" '{print "m" $1, now, now, 1, 0, 0, 0, 0}' | "$fill" "sqlite:$dir/many.db" nodes || exit 99
+cluster 1 --ledger "sqlite:$dir/many.db"
+has '10000 nodes: 9900 silent 100 ok NODE '
+[ "$(grep -c '^m[0-9]* .* idle ' "$dir/out")" = 10000 ] || bad 'ten thousand nodes' 'a row each' "$(wc -l <"$dir/out") lines"
+[ "$(grep -c '^m[0-9]*00  *ok' "$dir/out")" = 100 ] || bad 'ten thousand nodes' 'each with its own news' "$(tail -n 101 "$dir/out")"
 
 # without Slurm's word the nodes that told something are shown, and that is said
 printf '#!/bin/sh\nexit 1\n' >"$dir/slurm/sinfo"

@@ -8,12 +8,12 @@ export TZ=UTC0 LC_ALL=C
 mkdir "$dir/slurm"
 PATH=$dir/slurm:$PATH
 
-# says_of PROGRAM STATUS LINE..: what a program of Slurm prints
+# says_of PROGRAM STATUS LINE..: what a program of Slurm prints, with a warning in the middle of its first line
 says_of() {
     program=$1 status=$2
     shift 2
     printf '%s\n' "$@" >"$dir/slurm/$program.says"
-    printf '#!/bin/sh\ncat %s\nexit %s\n' "$dir/slurm/$program.says" "$status" >"$dir/slurm/$program"
+    printf '#!/bin/sh\nhead -c 1 %s\necho "warning|" >&2\ntail -c +2 %s\nexit %s\n' "$dir/slurm/$program.says" "$dir/slurm/$program.says" "$status" >"$dir/slurm/$program"
     chmod 755 "$dir/slurm/$program"
 }
 me=$(id -u)

@@ -56,17 +56,26 @@ static void its_end_and_last_words(void **state)
     }
 }
 
-/* All that it says, to either, as far as it fits. */
+/* A warning in the middle of a line stands in no row: all of its standard output, and after it,
+ * where that is asked for, of its standard error, as far as both fit. */
 static void all_its_words(void **state)
 {
-    char script[] = "echo one; echo two >&2; printf three; exit 4", shell[] = "sh", option[] = "-c";
-    char *argv[] = {shell, option, script, NULL}, said[64], few[6];
+    char script[] = "printf on; echo two >&2; echo e; printf three; exit 4";
+    char shell[] = "sh", option[] = "-c", *argv[] = {shell, option, script, NULL}, said[64];
+    static const struct {
+        enum run_hear hear;
+        size_t size;
+        const char *said;
+    } asked[] = {{RUN_OUTPUT, 64, "one\nthree"}, {RUN_ALL, 64, "one\nthree\ntwo\n"},
+                 {RUN_OUTPUT, 6, "one\nt"},      {RUN_ALL, 6, "one\nt"},
+                 {RUN_ALL, 10, "one\nthree"},    {RUN_ALL, 11, "one\nthree\n"},
+                 {RUN_ALL, 13, "one\nthree\ntw"}};
 
     (void)state;
-    assert_int_equal(run_program(argv, RUN_ALL, 20, NULL, said, sizeof(said)), 4);
-    assert_string_equal(said, "one\ntwo\nthree");
-    assert_int_equal(run_program(argv, RUN_ALL, 20, NULL, few, sizeof(few)), 4);
-    assert_string_equal(few, "one\nt");
+    for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+        assert_int_equal(run_program(argv, asked[i].hear, 20, NULL, said, asked[i].size), 4);
+        assert_string_equal(said, asked[i].said);
+    }
 }
 
 /* A program of PATH, what it says first, and that all it says is taken off its hands. */
@@ -88,9 +97,9 @@ static void its_first_words(void **state)
 /* What squeue, sacct and scontrol print for a user's eyes is not what is read here. */
 static void not_to_the_users_taste(void **state)
 {
-    static const char *const taste[] = {
-        "SQUEUE_STATES",  "SQUEUE_FORMAT",     "SACCT_FORMAT",     "SCONTROL_ALL",
-        "SLURM_CLUSTERS", "SLURM_TIME_FORMAT", "SLURM_BITSTR_LEN", "SLURM_LABELIO"};
+    static const char *const taste[] = {"SQUEUE_STATES",    "SQUEUE_FORMAT",  "SACCT_FORMAT",
+                                        "SCONTROL_ALL",     "SLURM_CLUSTERS", "SLURM_TIME_FORMAT",
+                                        "SLURM_BITSTR_LEN", "SLURM_LABELIO"};
     static const char *const kept[] = {"SLURM_CONF", "SLURM_JOB_ID", "XSQUEUE_STATES", "EDITOR"};
     char said[64], *argv[] = {(char *)"sh", (char *)"-c", NULL, NULL};
 
@@ -100,7 +109,7 @@ static void not_to_the_users_taste(void **state)
         setenv(taste[i], "taste", 1);
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
         setenv(kept[i], "kept", 1);
-    assert_int_equal(run_program(argv, RUN_ALL, 20, NULL, said, sizeof(said)), 0);
+    assert_int_equal(run_program(argv, RUN_OUTPUT, 20, NULL, said, sizeof(said)), 0);
     assert_string_equal(said, "0\n4\n");
     for (size_t i = 0; i < sizeof(taste) / sizeof(taste[0]); i++)
         assert_string_equal(getenv(taste[i]), "taste"); /* of this process nothing changes */
