@@ -217,7 +217,11 @@ eval "set -- $words"
 expect 0 'plan --svg' "$berthctl" "$@" --svg "$dir/picture" "$srcdir/doc/plan.json"
 cmp "$dir/picture" "$srcdir/doc/plan.svg" || fail 'doc/plan.svg is not what plan draws'
 [ "$(grep -o 'class="c[0-7]"' "$dir/picture" | sort -u | wc -l)" -eq 8 ] || fail 'eight programs have eight colours, each its own'
-! grep -q 'percent at a name' "$dir/picture" || fail 'a picture without slowdowns speaks of percent'
+grep -q 'percent at a name: ' "$dir/picture" || fail 'a picture with slowdowns does not say what they are'
+[ "$(grep -c 'cores*, ~[0-9.]* %' "$dir/picture")" -eq 8 ] || fail 'eight programs have a predicted slowdown each'
+sed 's/"ipc": 1, //' "$srcdir/doc/plan.json" >"$dir/plan.json"
+expect 0 'plan --svg' "$berthctl" "$@" --svg "$dir/picture" "$dir/plan.json"
+! grep -q 'percent at a name\|~' "$dir/picture" || fail 'a picture without slowdowns speaks of percent'
 
 { echo "$node"; for i in $(seq 500); do step "$i.0" "$i" x; done; echo "$last"; } >"$dir/answer"
 ctl 0 status ''
