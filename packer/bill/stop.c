@@ -28,6 +28,19 @@ static void boot_id(const struct packer *packer, char id[BOOT_ID_MAX])
     free(text);
 }
 
+/* Writes the CPUs of a zone's package. With other CPUs it is another zone. */
+static void zone_cpus(const struct packer *packer, const struct energy_zone *zone,
+                      char text[CPUS_TEXT_MAX])
+{
+    const struct topo *topo = packer->world.topo;
+    struct cpus cpus = {0};
+
+    for (size_t i = 0; i < topo->cores; i++)
+        if (topo->core[i].package == zone->package || zone->domain == ENERGY_NODE)
+            cpus_or(&cpus, &topo->core[i].cpus);
+    cpus_format(&cpus, text, CPUS_TEXT_MAX);
+}
+
 /* ---- writing ---- */
 
 static void put_busy(FILE *out, const struct bill *bill)
@@ -44,11 +57,16 @@ static void put_busy(FILE *out, const struct bill *bill)
     fputc(']', out);
 }
 
-static void put_zone(FILE *out, const struct bill_zone *zone, const struct energy_kept *kept)
+static void put_zone(FILE *out, const struct packer *packer, const struct bill_zone *zone,
+                     const struct energy_kept *kept)
 {
+    char cpus[CPUS_TEXT_MAX];
+
+    zone_cpus(packer, &zone->zone, cpus);
     fprintf(out,
-            "{\"domain\":\"%s\",\"package\":%u,\"source\":\"%s\",\"moved\":%s,\"moved_s\":%.17g,",
-            energy_domain_name[zone->zone.domain], zone->zone.package, zone->zone.source,
+            "{\"domain\":\"%s\",\"package\":%u,\"cpus\":\"%s\",\"source\":\"%s\",\"moved\":%s,"
+            "\"moved_s\":%.17g,",
+            energy_domain_name[zone->zone.domain], zone->zone.package, cpus, zone->zone.source,
             kept->moved ? "true" : "false", kept->moved_s);
     fputs("\"last\":[", out);
     for (size_t i = 0; i < kept->n; i++)
@@ -77,7 +95,7 @@ void bill_stop_put(FILE *out, const struct packer *packer, const struct bill *bi
             !energy_keep(bill->energy, i, &kept))
             continue;
         fputs(between, out);
-        put_zone(out, &bill->zone[i], &kept);
+        put_zone(out, packer, &bill->zone[i], &kept);
         between = ",";
     }
     fputs("]},", out);
@@ -117,29 +135,45 @@ static int get_last(struct json_object *list, struct energy_kept *kept, struct b
     return 0;
 }
 
-/* A zone that is now read another way is another meter's. */
-static int get_zone(struct bill *bill, struct json_object *object, struct berth_error *err)
+/* Is it the zone that was read so? One that is now read another way is another meter's, and one of
+ * other CPUs would take what these did since the boot for what they did meanwhile. */
+static bool is_same(const struct packer *packer, const struct energy_zone *zone,
+                    const struct energy_zone *stopped, const char *cpus)
+{
+    char now[CPUS_TEXT_MAX];
+
+    if (zone->domain != stopped->domain || zone->package != stopped->package ||
+        strcmp(zone->source, stopped->source) != 0)
+        return false;
+    zone_cpus(packer, zone, now);
+    return !cpus[0] || strcmp(now, cpus) == 0; /* an older berthd has not written them */
+}
+
+static int get_zone(const struct packer *packer, struct bill *bill, struct json_object *object,
+                    struct berth_error *err)
 {
     struct json_object *last = NULL;
     struct energy_kept kept = {0};
+    struct energy_zone stopped = {0};
     uint32_t package = 0;
-    char source[32] = "";
+    char source[32] = "", cpus[CPUS_TEXT_MAX] = "";
     int domain = 0;
 
     if (json_get_word(object, "domain", JSON_REQUIRED, energy_domain_name, ENERGY_DOMAINS, &domain,
                       err) < 0 ||
         json_get_u32(object, "package", JSON_REQUIRED, &package, err) < 0 ||
+        json_get_text(object, "cpus", JSON_OPTIONAL, cpus, sizeof(cpus), err) < 0 ||
         json_get_text(object, "source", JSON_REQUIRED, source, sizeof(source), err) < 0 ||
         json_get_bool(object, "moved", JSON_REQUIRED, &kept.moved, err) < 0 ||
         json_get_double(object, "moved_s", JSON_REQUIRED, &kept.moved_s, err) < 0 ||
         json_get_array(object, "last", JSON_REQUIRED, &last, err) < 0 ||
         get_last(last, &kept, err) < 0)
         return -1;
+    stopped = (struct energy_zone){(enum energy_domain)domain, package, source, false};
     for (size_t i = 0; i < bill->zones; i++) {
         struct bill_zone *zone = &bill->zone[i];
 
-        if ((int)zone->zone.domain != domain || zone->zone.package != package ||
-            strcmp(zone->zone.source, source) != 0 || !energy_resume(bill->energy, i, &kept))
+        if (!is_same(packer, &zone->zone, &stopped, cpus) || !energy_resume(bill->energy, i, &kept))
             continue;
         zone->resumed = zone->based = true;
         zone->known_once = kept.moved;
@@ -188,7 +222,7 @@ int bill_stop_get(const struct packer *packer, struct bill *bill, struct json_ob
         return 0;
     }
     for (size_t i = 0; i < json_object_array_length(zones); i++)
-        if (get_zone(bill, json_object_array_get_idx(zones, i), err) < 0)
+        if (get_zone(packer, bill, json_object_array_get_idx(zones, i), err) < 0)
             return -1;
     get_busy(bill, busy);
     bill->at_s = at_s;

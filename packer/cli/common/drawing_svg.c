@@ -218,7 +218,8 @@ static bool has_slowdowns(const struct drawing *drawing)
 
 static void put_svg(FILE *out, const struct drawing *drawing)
 {
-    size_t high = 2 * MARGIN + LINE, package;
+    bool percents = has_slowdowns(drawing);
+    size_t top = 2 * MARGIN + LINE + (percents ? LINE : 0), high = top, package;
 
     for (size_t i = 0; i < drawing->n; high += package + MARGIN)
         i = package_end(drawing, i, &package);
@@ -230,10 +231,10 @@ static void put_svg(FILE *out, const struct drawing *drawing)
     fprintf(out, "</title>\n%s<rect width=\"%d\" height=\"%zu\" class=\"back\"/>\n", head, WIDE,
             high);
     put_text(out, MARGIN, MARGIN + 14, "title", drawing->title);
-    if (has_slowdowns(drawing))
-        put_text(out, WIDE - MARGIN, MARGIN + 14, "faint end",
+    if (percents)
+        put_text(out, MARGIN, MARGIN + 14 + LINE, "faint",
                  "percent at a name: slower than alone, with ~ predicted");
-    high = 2 * MARGIN + LINE;
+    high = top;
     for (size_t i = 0, to; i < drawing->n; i = to, high += package + MARGIN) {
         to = package_end(drawing, i, &package);
         put_package(out, drawing, i, to, high, package);

@@ -2,6 +2,7 @@
 /* test_bill - who pays for what, to the microjoule: idle cores, work that berth does not know,
  * steps beside each other and on each other's CPUs, moved, ended, not metered for a while, and
  * after berthd was stopped or killed. */
+#include "packer/base/file.h"
 #include "packer/bill/node_power.h"
 #include "tests/unit/common/bill_box.h"
 #include "tests/unit/common/clock_stands.h"
@@ -601,6 +602,46 @@ static void test_stopped_set_back(void **state)
     assert_int_equal(bill_box_account(box, BOX_DRAM_0).gaps, 0);
 }
 
+/* Has the state file say that the first zone had CPUs 0 to 9. */
+static void put_other_cpus(const struct bill_box *box)
+{
+    char path[128], *text, *at;
+    size_t length;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/bill", box->f->dir);
+    text = file_read(path, 1 << 20, &length, NULL);
+    at = text ? strstr(text, "\"cpus\":\"0-") : NULL;
+    assert_non_null(at);
+    at[strlen("\"cpus\":\"0-")] = '9';
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, length, file), length);
+    fclose(file);
+    free(text);
+}
+
+/* A package that has other CPUs than before is another one: what these did since the boot is not
+ * taken for what they did meanwhile. */
+static void test_stopped_other_cpus(void **state)
+{
+    struct bill_box *box = *state;
+    struct step *a;
+
+    run(box, 1, "0");
+    use_and_turn(box, 0);
+    bill_box_stop(box, "boot-1\n");
+    put_other_cpus(box);
+    bill_box_use(box, BOX_PACKAGE_0, 40 * J);
+    bill_box_die(box, 1);
+    a = resume(box, 1);
+    assert_uj(a, ENERGY_PACKAGE, 4 * J);
+    assert_int_equal(a->bill.gaps, 1);
+    assert_account(box, BOX_PACKAGE_0, 4 * J, 0, 0);
+    use_and_turn(box, 0);
+    assert_account(box, BOX_PACKAGE_0, 8 * J, 0, 0);
+}
+
 /* One without meters was there in between: what the first one has said is of too long ago. */
 static void test_stopped_twice(void **state)
 {
@@ -1035,6 +1076,7 @@ int main(void)
         CASE(test_stopped),
         cmocka_unit_test_setup_teardown(test_stopped_away, open_packages, close_box),
         cmocka_unit_test(test_stopped_uncertain),
+        cmocka_unit_test_setup_teardown(test_stopped_other_cpus, open_packages, close_box),
         cmocka_unit_test_setup_teardown(test_stopped_twice, open_packages, close_box),
         cmocka_unit_test_setup_teardown(test_stopped_set_back, open_packages, close_box),
         cmocka_unit_test_setup_teardown(test_stopped_and_ended, open_packages, close_box),
