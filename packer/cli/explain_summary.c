@@ -176,13 +176,17 @@ static void say_class(FILE *out, struct json_object *step)
 }
 
 /* Says how the place was chosen: the policies by rule say it themselves. */
-static void say_choice(FILE *out, struct json_object *place)
+static void say_choice(FILE *out, struct json_object *step)
 {
+    struct json_object *place = ctl_object(step, "place");
     double rank = ctl_number(place, "rank");
     const char *reason = ctl_text(place, "reason");
 
     if (ctl_true(ctl_object(place, "near"), "holds") && rank > 0)
         ctl_say(out, place, "; {near.text}");
+    else if (is(place, "policy", "di") && rank > 0 &&
+             is(ctl_object(step, "class"), "name", "unprofiled"))
+        fputs("; until then it is taken for the average of the node's programs", out);
     else if (is(place, "policy", "di") && rank > 0)
         ctl_say(out, place,
                 "; number {rank} of {of} by cache misses, which are spread over the caches");
@@ -251,7 +255,7 @@ void explain_why(FILE *out, struct json_object *step)
     say_class(out, step);
     if (kept_off(step))
         return;
-    say_choice(out, place);
+    say_choice(out, step);
     if (isnan(ctl_number(step, "ended_at")))
         say_beside(out, place);
 }

@@ -13,7 +13,7 @@ static const char *choice_of(const struct step_edp *edp)
 {
     if (edp->choice == PLACE_CLUSTERED)
         return edp->source ? "clustered on few caches, which costs less energy times time"
-                           : "clustered on as few caches as keep devils apart";
+                           : "clustered on as few caches as keep apart those that disturb others";
     return edp->source ? "spread, for to cluster costs more energy times time"
                        : "spread, for a step is to be isolated";
 }
@@ -34,8 +34,9 @@ static void add_rule(const struct step_place *place, bool counts, char *text, si
     text_append(text, size, "%s: ", power ? "DIO-POWER" : "DI");
     if (counts)
         text_append(text, size, "number %zu of %zu ", place->rank, place->of);
-    text_append(text, size, "by miss rate, %s",
-                power ? choice_of(&place->edp) : "spread over packages, caches, cores");
+    text_append(text, size, "by cache misses, %s",
+                power ? choice_of(&place->edp)
+                      : "which are spread over packages, caches and cores");
 }
 
 /* Says whether a step is where its devices want it. */

@@ -158,8 +158,8 @@ void profile_sample_print(const struct profile_sample *sample, double devil_miss
     for (int i = 0; i < PROFILE_RATES; i++) {
         if (isnan(sample->rate[i].mean))
             continue;
-        fprintf(out, "  %-18s  %.6g", profile_rate_name[i], sample->rate[i].mean);
-        if (!isnan(sample->rate[i].error))
+        fprintf(out, "  %-18s  %.4g", profile_rate_name[i], sample->rate[i].mean);
+        if (sample->rate[i].error > 0)
             fprintf(out, " +- %.3g", sample->rate[i].error);
         fputs(rate_unit[i], out);
         fputc('\n', out);
@@ -168,6 +168,9 @@ void profile_sample_print(const struct profile_sample *sample, double devil_miss
     if (!isnan(misses))
         fprintf(out, "  class         %s (a devil has %g misses or more)\n",
                 class_name(misses, devil_miss_pmi), devil_miss_pmi);
+    else if (isnan(sample->rate[PROFILE_INTENSITY].mean))
+        fprintf(out, "  class         not known: no cache misses were counted; "
+                     "berthctl profile -- COMMAND measures them\n");
 }
 
 /* ---- a line for each ---- */

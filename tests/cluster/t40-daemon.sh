@@ -20,7 +20,7 @@ t40_a_new_berthd_adopts_the_running_steps() {
     same "the devil" "$(cpus_of b)" 0
     same "state" "$(explained a .state)" placed
     same "known place" "$(explained a .place.cpus)" 1
-    has "$(explained a .place.reason)" "adopted after a restart of berthd, where it was: DIO-POWER: by miss rate"
+    has "$(explained a .place.reason)" "adopted after a restart of berthd, where it was: DIO-POWER: by cache misses"
     has "$(berthd_said)" "adopted 2 running steps"
     ! berthd_said | grep ' error ' || fail "a restart is an error"
     stop b

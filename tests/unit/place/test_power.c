@@ -110,7 +110,7 @@ static void test_turtles_cluster(void **state)
     assert_int_equal(one->place.edp.choice, PLACE_CLUSTERED);
     assert_true(isnan(one->place.edp.cluster) && isnan(one->place.edp.spread));
     assert_null(one->place.edp.source);
-    assert_reason(one, "DIO-POWER: number 1 of 2 by miss rate, clustered on as few caches as keep");
+    assert_reason(one, "DIO-POWER: number 1 of 2 by cache misses, clustered on as few caches as keep");
 }
 
 static void test_devils_do_not(void **state)

@@ -96,9 +96,11 @@ static void test_another_policy(void **state)
     step = placed(RUNG_NOTHING, NAN, NAN);
     step.place.policy = WIRE_POLICY_DI;
     assert_told(&step,
-                "DI: number 2 of 4 by miss rate, spread over packages, caches, cores; too little "
+                "DI: number 2 of 4 by cache misses, which are spread over packages, caches and "
+                "cores; too little "
                 "is known here for contend",
-                "DI: number 2 of 4 by miss rate, spread over packages, caches, cores; too little "
+                "DI: number 2 of 4 by cache misses, which are spread over packages, caches and "
+                "cores; too little "
                 "is known here for contend");
 }
 
@@ -109,11 +111,14 @@ static void test_rules(void **state)
     (void)state;
     step.place.policy = step.place.policy_asked = WIRE_POLICY_DIO_POWER;
     step.place.edp.choice = PLACE_CLUSTERED;
-    assert_told(&step,
-                "DIO-POWER: number 2 of 4 by miss rate, clustered on as few caches as keep devils "
-                "apart; predicted 2.0 % slower than alone (known by miss rate, confidence 0.50)",
-                "DIO-POWER: number 2 of 4 by miss rate, clustered on as few caches as keep devils "
-                "apart; predicted 2.0 % slower than alone (known by miss rate, confidence 0.50)");
+    assert_told(
+        &step,
+        "DIO-POWER: number 2 of 4 by cache misses, clustered on as few caches as keep apart "
+        "those that disturb others; predicted 2.0 % slower than alone (known by miss rate, "
+        "confidence 0.50)",
+        "DIO-POWER: number 2 of 4 by cache misses, clustered on as few caches as keep apart "
+        "those that disturb others; predicted 2.0 % slower than alone (known by miss rate, "
+        "confidence 0.50)");
 }
 
 /* A reader who may not know how many steps there are is told the rest. */
@@ -125,9 +130,10 @@ static void test_no_counts(void **state)
     (void)state;
     step.place.policy = step.place.policy_asked = WIRE_POLICY_DI;
     place_reason(&step, false, text, sizeof(text));
-    assert_string_equal(text,
-                        "DI: by miss rate, spread over packages, caches, cores; predicted 2.0 % "
-                        "slower than alone (known by miss rate, confidence 0.50)");
+    assert_string_equal(
+        text,
+        "DI: by cache misses, which are spread over packages, caches and cores; predicted 2.0 % "
+        "slower than alone (known by miss rate, confidence 0.50)");
     place_note(&step, false, text, sizeof(text));
     assert_null(strstr(text, "number"));
 }
@@ -159,9 +165,10 @@ static void test_kept(void **state)
         {WIRE_POLICY_CONTEND, WIRE_POLICY_CONTEND, PLACE_NO_CHOICE, 2,
          "contend: of all places this one costs the node's steps least speed"},
         {WIRE_POLICY_DI, WIRE_POLICY_DI, PLACE_NO_CHOICE, 2,
-         "DI: by miss rate, spread over packages, caches, cores"},
+         "DI: by cache misses, which are spread over packages, caches and cores"},
         {WIRE_POLICY_DIO_POWER, WIRE_POLICY_DIO_POWER, PLACE_CLUSTERED, 2,
-         "DIO-POWER: by miss rate, clustered on as few caches as keep devils apart"},
+         "DIO-POWER: by cache misses, clustered on as few caches as keep apart those that disturb "
+         "others"},
         {WIRE_POLICY_CONTEND, WIRE_POLICY_PAIN, PLACE_NO_CHOICE, 2,
          "contend: of all places this one costs the node's steps least speed; pain gives way "
          "where steps ask for another policy"},

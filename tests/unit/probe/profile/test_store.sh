@@ -192,6 +192,11 @@ done
 has 'cpus                3.5 +- 0.5 in use'
 has 'system              3.5 +- 0.5 of the CPUs in use, in the kernel'
 has 'threads             3.5 +- 0.5'
+sample tag:unseen "$now" false '"cpus":[0.123456,0],"run_delay":[0.654321,0.0123456]' | "$berthctl" profile import --db "$dir/all.db" >"$dir/out" || bad "import" "status 0" "$?"
+run '' profile show --db "$dir/all.db" unseen
+has 'cpus                0.1235 in use'
+has 'run_delay           0.6543 +- 0.0123 s waiting for a CPU, per second'
+has 'class         not known: no cache misses were counted; berthctl profile -- COMMAND measures them'
 for verb in 'show all --json' 'list --json' export; do
     # shellcheck disable=SC2086 # words
     run '' profile $verb --db "$dir/all.db"
