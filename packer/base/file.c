@@ -5,6 +5,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,9 +92,22 @@ size_t file_write_fd(int fd, const char *text, size_t length)
     return done;
 }
 
+/* Makes the folder that one is in. */
+static int make_above(const char *path)
+{
+    char above[PATH_MAX];
+
+    snprintf(above, sizeof(above), "%s", path);
+    return file_folder(dirname(above), 0755);
+}
+
 int file_folder(const char *path, mode_t mode)
 {
-    if (mkdir(path, mode) < 0)
+    int rc = mkdir(path, mode);
+
+    if (rc < 0 && errno == ENOENT && make_above(path) == 0)
+        rc = mkdir(path, mode);
+    if (rc < 0)
         return errno == EEXIST ? 0 : -1;
     return chmod(path, mode);
 }

@@ -27,8 +27,8 @@ char *file_read_fd(int fd, size_t max, size_t *length);
  * `length` when it fails, with errno. */
 size_t file_write_fd(int fd, const char *text, size_t length);
 
-/* Makes a folder with this mode, whatever the umask; one that is there stays as it is. 0, or -1
- * with errno. */
+/* Makes a folder with this mode, whatever the umask, and with 0755 those that it is in; one that is
+ * there stays as it is. 0, or -1 with errno. */
 int file_folder(const char *path, mode_t mode);
 
 /* Removes the files of a folder that are left over, by their names, but those that begin with a

@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "packer/base/file.h"
 #include "packer/base/clock.h"
 #include "packer/base/worker.h"
 #include "packer/conf/conf.h"
@@ -315,21 +315,13 @@ static void ledger_free(struct ledger *ledger)
     free(ledger);
 }
 
-/* Makes a folder, and the one that it is in. Returns its descriptor, or -1 and err. */
+/* Makes a folder. Returns its descriptor, or -1 and err. */
 static int open_folder(const char *path, struct berth_error *err)
 {
-    char parent[PATH_MAX + 16];
-    char *slash;
-    int fd;
+    int fd = -1;
 
-    snprintf(parent, sizeof(parent), "%s", path);
-    slash = strrchr(parent, '/');
-    if (slash && slash > parent) {
-        *slash = '\0';
-        mkdir(parent, 0755);
-    }
-    mkdir(path, 0700);
-    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file_folder(path, 0700) == 0)
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 ? berth_error_set(err, "%.400s: %s", path, strerror(errno)) : fd;
 }
 

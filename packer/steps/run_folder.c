@@ -20,10 +20,5 @@ void run_folder(const struct packer *packer, const char *name, char path[PATH_MA
 /* The socket is made later, and its folder with it. */
 int run_folder_make(const char *path)
 {
-    char above[PATH_MAX];
-
-    snprintf(above, sizeof(above), "%s", path);
-    if (file_folder(dirname(above), 0755) < 0)
-        return -1;
     return file_folder(path, RUN_FOLDER_MODE) < 0 ? -1 : chmod(path, RUN_FOLDER_MODE);
 }

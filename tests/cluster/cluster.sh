@@ -336,7 +336,7 @@ cluster_up() {
     trap 'exit 143' TERM HUP
     cp "$build/berthd" "$build/berthctl" "$CLUSTER/bin/"
     [ ! -e "$build/berth-job" ] || cp "$build/berth-job" "$CLUSTER/bin/" # guests have no libslurm
-    [ ! -d "$build/probe/trace/tool" ] || ln -sfn "$(readlink -f "$build/packer")" "$CLUSTER/bin/packer" # where berthctl looks for its tool of valgrind
+    [ ! -d "$build/probe/trace/tool" ] || ln -sfn "$(readlink -f "$build/probe")" "$CLUSTER/bin/probe" # where berthctl looks for its tool of valgrind
     cp "$build/.libs/spank_berth.so" "$build/.libs/libberth_rt.so" "$CLUSTER/lib/"
     [ -z "$CLUSTER_CONFINE" ] || confinement_prepare "$build" || return 1
     PATH=$CLUSTER/bin:$PATH

@@ -257,6 +257,33 @@ static void test_a_path_that_is_too_long(void **state)
     assert_int_equal(errno, ENAMETOOLONG);
 }
 
+/* A folder, and those that it is in, whatever the umask. */
+static void test_folders(void **state)
+{
+    char deep[96], deeper[112];
+    mode_t mask = umask(077);
+    struct stat st;
+
+    (void)state;
+    snprintf(deep, sizeof(deep), "%s/a/b", dir);
+    snprintf(deeper, sizeof(deeper), "%s/c", deep);
+    assert_int_equal(file_folder(deeper, 0700), 0);
+    umask(mask);
+    assert_int_equal(stat(deep, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0755);
+    assert_int_equal(stat(deeper, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    assert_int_equal(file_folder(deeper, 0755), 0); /* it stays as it is */
+    assert_int_equal(stat(deeper, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+    assert_int_equal(file_folder("", 0755), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(rmdir(deeper), 0);
+    assert_int_equal(rmdir(deep), 0);
+    *strrchr(deep, '/') = '\0';
+    assert_int_equal(rmdir(deep), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -266,6 +293,7 @@ int main(void)
         TEST(test_reads_regular_files_only),
         TEST(test_reads_a_pipe),
         TEST(test_replaces),
+        TEST(test_folders),
         TEST(test_first),
         TEST(test_what_lies_beside),
         TEST(test_what_is_there),
