@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-dist_man_MANS += man/berth.7 man/berthd.8 man/berth-steer.8 man/berthctl.1 man/spank_berth.8 man/berth-protocol.7 \
+dist_man_MANS += man/berth.7 man/berth-energy.7 man/berth-inside.7 man/berthd.8 man/berth-steer.8 man/berthctl.1 man/spank_berth.8 man/berth-protocol.7 \
 	man/berth-guide.7 man/berth-models.7 man/berth-security.7 man/berth_blackboard.3 man/berth_mutex.3 man/berth_tasks.3
 nodist_man_MANS = man/berth.conf.5 man/berth-facts.7 man/berth-metrics.7
 EXTRA_DIST += man/berth.conf.5.in man/berth-facts.7.in man/berth-metrics.7.in

@@ -201,7 +201,7 @@ const struct conf_key conf_key[] = {
      "How steps are placed that ask for no policy: contend so that they lose the least work by its "
      "prediction; pain, sdc, animal and missrate by their scores of who should share a cache; di "
      "spreads them over packages and caches by miss rate, dio-power clusters them on few, so that "
-     "the other packages sleep, where that does not cost more than it saves (edp in berth(7)). "
+     "the other packages sleep, where that does not cost more than it saves (berth-energy(7)). "
      "Where nothing is known of any step, di. See berth-models(7)."},
     {PLACING, "move", LIVE, "known", CHOICE(move_words), FIELD(move),
      "Which steps may stand elsewhere than Slurm put them, or on fewer cores: none (never); those "
@@ -283,7 +283,7 @@ const struct conf_key conf_key[] = {
      "nobody for cores that no step holds (cores); its steps in equal parts, all of it (evenly); "
      "or nobody, so that steps are billed what their work adds (nobody). What nobody is billed is "
      "told as idle by status and the metrics. A step keeps the rule it began with, and each figure "
-     "of energy names it: BILL in berth(7)."},
+     "of energy names it: BILL in berth-energy(7)."},
     {LOG, "log", LIVE, "stderr", CHOICE(target_words), FIELD(log), "Where the log goes."},
     {LOG, "log_level", LIVE, "info", CHOICE(level_words), FIELD(log_level),
      "Least urgent line that is logged."},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* wire_program_table - see wire_program_table.h. A new wrapper, launcher or interpreter is a row
- * here and one in berth(7), WHO A PROGRAM IS. An option that is missing makes the program unknown:
+ * here and one in berth-inside(7), WHO A PROGRAM IS. An option that is missing makes the program unknown:
  * it has no profile then, which is better than another one's. */
 #include "packer/wire/wire_program_table.h"
 
