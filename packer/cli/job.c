@@ -130,7 +130,7 @@ static void say_memory(FILE *out, const struct page *page)
 static void say_energy(FILE *out, const struct page *page)
 {
     const struct job_sum *sum = &page->sum;
-    char joules[32];
+    char joules[32], percent[32];
 
     if (isnan(sum->energy_j)) {
         fputs("not metered", out);
@@ -139,8 +139,11 @@ static void say_energy(FILE *out, const struct page *page)
     fprintf(out, "%s", ctl_joules(sum->energy_j, joules));
     if (!isnan(sum->power_w))
         fprintf(out, ", %.1f W on average", sum->power_w);
-    if (sum->idle_energy[0])
-        fprintf(out, ", idle_energy=%s", sum->idle_energy);
+    if (sum->modelled)
+        fputs(", by model", out);
+    if (sum->idle_j >= 0 && sum->energy_j > 0)
+        fprintf(out, "; %s of it is what cores take when idle",
+                screen_percent(sum->idle_j / sum->energy_j, percent));
     if (sum->metered < sum->steps)
         fprintf(out, " (%zu of %zu records metered)", sum->metered, sum->steps);
 }
@@ -315,6 +318,7 @@ static struct json_object *page_json(const struct page *page)
     json_add_number(object, "memory_efficiency", sum->memory);
     json_add_number(object, "energy_j", sum->energy_j);
     json_add_number(object, "average_power_w", sum->power_w);
+    json_add_number(object, "idle_j", sum->idle_j);
     json_add_text(object, "idle_energy", said(sum->idle_energy));
     json_add_number(slowdown, "predicted", sum->predicted);
     json_add_number(slowdown, "home", sum->home);

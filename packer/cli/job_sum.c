@@ -124,11 +124,13 @@ static void add_use(struct job_sum *sum, struct json_object *step, bool *whole)
     if (isnan(energy))
         return;
     rule = ctl_text(bill, "idle_energy");
-    if (sum->metered++ == 0)
+    if (sum->metered == 0)
         sum->idle_energy = strcmp(rule, "-") != 0 ? rule : "";
     else if (strcmp(sum->idle_energy, rule) != 0)
         sum->idle_energy = "";
+    sum->modelled = sum->modelled || is(bill, "source", "model");
     sum->energy_j = known_or(sum->energy_j, 0) + energy;
+    sum->idle_j = (sum->metered++ ? sum->idle_j : 0) + ctl_number(bill, "idle_j");
 }
 
 static void add_facts(struct job_sum *sum, struct json_object *step)
@@ -184,6 +186,7 @@ void job_sum(struct json_object *steps, const struct slurm_job *job, struct job_
                             .maxrss_bytes = NAN,
                             .memory = NAN,
                             .energy_j = NAN,
+                            .idle_j = NAN,
                             .idle_energy = "",
                             .neighbours = NAN,
                             .devils = NAN};

@@ -36,6 +36,8 @@ struct job_sum {
     double maxrss_bytes; /* the largest process */
     double memory; /* what that is of the memory given on its node: at least so much is used */
     double energy_j, power_w; /* of the steps that were metered */
+    double idle_j;            /* the part of energy_j that the node takes when idle */
+    bool modelled;            /* a part of it is the site's model's, not a meter's */
     size_t metered;
     const char
         *idle_energy; /* the rule by which idle energy is billed; borrowed; "" several, none */

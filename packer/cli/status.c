@@ -157,10 +157,10 @@ static void put_energy(struct screen *screen, struct json_object *zones)
     put_still(screen, zones);
 }
 
-/* Puts what is known of the steps: "known by stack distances 2, miss rate 1". */
+/* Puts what is known of the steps: "stack distances of 2, nothing of 1". */
 static void put_rungs(struct screen *screen, struct json_object *rungs)
 {
-    char line[256] = "steps known by:";
+    char line[256] = "what is known of the steps:";
     size_t begun = strlen(line), used = begun;
 
     if (!rungs) /* of an older berthd */
@@ -169,7 +169,7 @@ static void put_rungs(struct screen *screen, struct json_object *rungs)
     {
         if (json_object_get_uint64(count) == 0 || used > sizeof(line) - 64)
             continue;
-        used += (size_t)snprintf(line + used, sizeof(line) - used, "%s %.32s %" PRIu64,
+        used += (size_t)snprintf(line + used, sizeof(line) - used, "%s %.32s of %" PRIu64,
                                  used > begun ? "," : "", name, json_object_get_uint64(count));
     }
     if (used > begun)

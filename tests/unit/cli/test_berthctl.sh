@@ -138,7 +138,7 @@ asked '{"version":1,"op":"status"}'
 out_has '^node n1: 2 steps; 4 cores, 2 caches, 1 package$'
 out_has '^cores: 4 of 4 in the pool (100 %), 2 in use (50 %); CPUs of the pool: 0-3$'
 out_has '^berth 0.1.0 up 1:02:05: contend by cgroup1; 12 registrations, 3 moves, 0 failures$'
-out_has '^steps known by: stack distances 1, miss rate 1$'
+out_has '^what is known of the steps: stack distances of 1, miss rate of 1$'
 out_lacks 'left where Slurm put them'
 { echo "$node" | sed 's/"cores":4,/"cores":4,"places":"threads",/'; echo "$last"; } >"$dir/answer"
 ctl 0 status ''

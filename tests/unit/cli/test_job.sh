@@ -26,7 +26,7 @@ record() {
         "$1" "$2" "$me" "$3" $(($3 + $4)) "$4" "$5" "$6"
 }
 began=1700000000 # 2023-11-14T22:13:20
-placed=',"state":"placed","home":"0-3","cpus":"4-7","moves":2,"reason":"the emptiest","slowdown_predicted":0.05,"slowdown_home":0.26,"slowdown_observed":0.04,"uj_package":3000000000,"idle_energy":"cores","user_s":300,"system_s":20,"cpu_wait_s":480,"maxrss_kib":524288'
+placed=',"state":"placed","home":"0-3","cpus":"4-7","moves":2,"reason":"the emptiest","slowdown_predicted":0.05,"slowdown_home":0.26,"slowdown_observed":0.04,"uj_package":3000000000,"uj_idle":750000000,"idle_energy":"cores","user_s":300,"system_s":20,"cpu_wait_s":480,"maxrss_kib":524288'
 {
     record 12 0 $began 100 0 "$placed"
     record 12 1 $((began - 1000)) 100 0 "$placed" # of the run before
@@ -47,14 +47,14 @@ says_of sacct 1 'Slurm accounting storage is disabled'
 says_of scontrol 0 'JobId=12 JobName=a|b ReqTRES=cpu=1 AllocTRES=cpu=4,mem=1G,node=1,billing=4 Power='
 says_of srun 1 'nobody starts me'
 user=$(id -un)
-body="cpu 80 % of 4 cores: 5:20 of CPU time used waiting 8:00 for a CPU: 60 % of the time that it could have run memory largest process 512.0 MiB: 50 % of what Slurm gave on its node energy 3.0 kJ, 30.0 W on average, idle_energy=cores slowdown predicted 5.0 %, where Slurm put it 26 %, measured 4.0 % (slower than alone) berth 1 step placed; moved 2 times hint none 12.0 solver: berth put it on CPUs 4-7; Slurm had given 0-3; it has ended (from the ledger, node n1)"
+body="cpu 80 % of 4 cores: 5:20 of CPU time used waiting 8:00 for a CPU: 60 % of the time that it could have run memory largest process 512.0 MiB: 50 % of what Slurm gave on its node energy 3.0 kJ, 30.0 W on average; 25 % of it is what cores take when idle slowdown predicted 5.0 %, where Slurm put it 26 %, measured 4.0 % (slower than alone) berth 1 step placed; moved 2 times hint none 12.0 solver: berth put it on CPUs 4-7; Slurm had given 0-3; it has ended (from the ledger, node n1)"
 page "job 12 a|b of $user, account chem, partition main, on n1 state CANCELLED; ran for 1:40 $body" 12
 # squeue knows it no longer, sacct does, and who ended it
 says_of squeue 1 'slurm_load_jobs error: Invalid job id specified'
 says_of sacct 0 "$row|CANCELLED by 77|n1|12|00:01:40|2023-11-14T22:13:20|4|billing=4,cpu=4,mem=1024M,node=1|main|chem|a|b"
 page "job 12 a|b of $user, account chem, partition main, on n1 state CANCELLED by 77; ran for 1:40 $body" 12
 run '' job --json --config "$dir/berth.conf" 12
-for field in '"job_id":"12","state":"CANCELLED",' '"cpu_efficiency":0.8' '"memory_efficiency":0.5,' '"cpu_wait_s":480' '"energy_j":3000' '"idle_energy":"cores",' '"home":0.26' '"hint":null,' '"steps":[{"id":"12.0",'; do
+for field in '"job_id":"12","state":"CANCELLED",' '"cpu_efficiency":0.8' '"memory_efficiency":0.5,' '"cpu_wait_s":480' '"energy_j":3000' '"idle_j":750' '"idle_energy":"cores",' '"home":0.26' '"hint":null,' '"steps":[{"id":"12.0",'; do
     grep -qF -e "$field" "$dir/out" || bad 'job --json' "$field" "$(cat "$dir/out")"
 done
 [ "$(grep -o '"id":"12.' "$dir/out" | wc -l)" -eq 1 ] || bad 'job --json' 'the last run only' "$(cat "$dir/out")"
