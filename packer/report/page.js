@@ -149,7 +149,7 @@ function sources() {
   section('Where these figures come from', el('ul', {}, ...energy,
     item(`Instructions, misses and memory traffic: ${told('counters_source') || 'nothing was counted'}.`),
     item('Slowdowns, and the slowdown avoided (predicted where Slurm put them, less predicted where they stood): ' +
-         `${told('slowdown_source') || 'none was predicted or observed'}.`),
+         `${told('slowdown_source') || 'it is not known by what they were predicted'}.`),
     item('An empty cell is a figure that nobody measured. The energy-delay product of a job is its energy times its ' +
          'elapsed time; of a user, the sum of his jobs\'.'))).className = metered === records && !model ? '' : 'note';
 }
@@ -194,7 +194,7 @@ function measured(of, b) {
   if (!of.programs) return [];
   const both = of.slurm.mean === null ? '' : `: measured, they were ${percent(of.slurm.mean)} slower than alone where Slurm put ` +
     `them (${of.slurm.n} jobs), and ${percent(of.berth.mean)} as berth did (${of.berth.n})`;
-  return [el('p', {}, `${of.programs} programs ran both ways, beside other neighbours${both}. Core-hours ` +
+  return [el('p', {}, `${of.programs} ${of.programs === 1 ? 'program' : 'programs'} ran both ways, beside other neighbours${both}. Core-hours ` +
     `${of.core_s < 0 ? 'lost' : 'saved'}: `, el('b', {}, hours(Math.abs(of.core_s))), '.'),
     ...compared('Programs that gained, measured', b.gained, data.of.gained),
     ...compared('Programs that lost, measured', b.lost, data.of.lost)];

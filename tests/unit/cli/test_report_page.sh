@@ -104,7 +104,7 @@ for job in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do
     way=$((job % 2)) # 0: berth put it
     record $job $((1795262400 + job)) 3600 '"program":"p","state":"'$([ $way = 1 ] && echo observed || echo placed)'","slowdown_home":0.3,"slowdown_predicted":0.1,"slowdown_observed":0.'$([ $way = 1 ] && echo 05 || echo 40)$((job / 2 % 3))
 done | sed 's/"user":"[^"]*","uid":[0-9]*/"user":"u","uid":1000/' | page hurts
-has hurts '<p class="verdict hurts">berth HURTS' 'more</b><span>time where berth put programs, measured (' 'programs ran both ways' \
+has hurts '<p class="verdict hurts">berth HURTS' 'more</b><span>time where berth put programs, measured (' '1 program ran both ways' \
     'Programs that lost, measured' 'Core-hours lost: <b>'
 lacks hurts 'slowdown avoided, predicted</span>' 'NaN' 'undefined'
 
