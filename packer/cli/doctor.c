@@ -43,12 +43,11 @@ static void check_conf(struct doctor *doctor, const char *path)
     bool there = path || access(CONF_DEFAULT_PATH, F_OK) == 0;
 
     if (ctl_conf(path, &doctor->conf, &err) == 0)
-        doctor_add(doctor, "configuration", doctor->conf.older[0] ? DOCTOR_WARN : DOCTOR_OK,
-                   doctor->conf.older[0] ? "it has keys of an older version, which are read: "
-                                           "berthd --print-config --changed prints it anew"
-                                         : "",
-                   "%.200s%s", path ? path : CONF_DEFAULT_PATH,
-                   there ? "" : " is not there: the defaults hold");
+        doctor_add(doctor, "configuration", DOCTOR_OK, "", "%.200s%s%s",
+                   path ? path : CONF_DEFAULT_PATH, there ? "" : " is not there: the defaults hold",
+                   doctor->conf.older[0] ? ", of an older version, which is read: berthd "
+                                           "--print-config --changed prints it anew"
+                                         : "");
     else
         doctor_add(doctor, "configuration", DOCTOR_ABSENT, "berthd does not start", "%.300s",
                    err.text);

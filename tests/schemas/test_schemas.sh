@@ -57,15 +57,15 @@ ended() {
 chmod 700 "$dir"
 mkdir -m 700 "$dir/state"
 cat >"$dir/berth.conf" <<CONF
-socket = $dir/s
+tune = socket=$dir/s
 control = 0
-state_dir = $dir/state
-profile_db = $dir/state/p.db
+tune = state_dir=$dir/state
+tune = profile_db=$dir/state/p.db
 ledger = sqlite:$dir/state/l.db
-ledger_queue = $dir/state/q
-machine_profile = $dir/none
+tune = ledger_queue=$dir/state/q
+tune = machine_profile=$dir/none
 enforcement = dryrun
-blackboard = on
+tune = blackboard=on
 topology = package:2 l3:2 core:2 pu:1
 CONF
 chmod 600 "$dir/berth.conf"

@@ -484,7 +484,7 @@ for broken in '' 'Slurm accounting storage is disabled' 4700_4 "$(named 4711 470
     err_is 'berthctl: 4700_4: neither squeue nor sacct tells here which job that is'
 done
 # from a login node: no berthd there; srun into the job asks the job's nodes
-printf 'socket = %s\nledger = sqlite:%s\n' "$dir/none" "$dir/ledger.db" >"$dir/login.conf"
+printf 'tune = socket=%s\nledger = sqlite:%s\n' "$dir/none" "$dir/ledger.db" >"$dir/login.conf"
 chmod 600 "$dir/login.conf"
 # from_login STATUS VERB ARGUMENT..: typed where no berthd runs
 from_login() {
@@ -576,7 +576,7 @@ slurm_says sacct '' 1
 from_login 1 explain 4711.1
 err_has '; the ledger has no such step; on the job.s node type: berthctl explain 4711.1$'
 { echo "$node"; echo "$last"; } >"$dir/answer"
-sed -i "s;^socket.*;socket = $dir/sock;" "$dir/login.conf"
+sed -i "s;^tune = socket.*;tune = socket=$dir/sock;" "$dir/login.conf"
 from_login 0 explain 4711.0
 ledger_tells
 [ ! -s "$dir/called" ] || fail 'Slurm is asked what the ledger knows'
@@ -651,6 +651,10 @@ for row in privileges configuration slurm kernel topology numa cgroup counters:\
     out_has "{\"name\":\"$row\",\"state\":\"\(ok\|warn\|absent\)\",\"essential\":\(true\|false\),\"found\":\"..*\",\"without\":\(null\|\"..*\"\)}"
 done
 out_has "{\"name\":\"berthd\",\"state\":\"ok\",\"essential\":true,\"found\":\"0.1.0 at $dir/sock: cgroup1, 2 steps\",\"without\":null}"
+printf 'window = 2s\n' >"$dir/berth.conf"
+chmod 600 "$dir/berth.conf"
+"$berthctl" doctor --all --config "$dir/berth.conf" --socket "$dir/sock" >"$dir/out" 2>"$dir/err"
+out_has "^configuration *ok *$dir/berth.conf, of an older version, which is read"
 printf 'log = nowhere\n' >"$dir/berth.conf"
 chmod 600 "$dir/berth.conf"
 expect 1 'doctor, bad configuration' "$berthctl" doctor --config "$dir/berth.conf" --socket "$dir/none"

@@ -37,7 +37,7 @@ says 'node        normal        75.0    30.00    212.5 ' blackboard -f "$file"
 says 'memory0     saturated     96.9    19.50        - ' blackboard -f "$file"
 says 'memory1     -                -        -        - ' blackboard -f "$file"
 # where berth.conf says, page over page
-echo "state_dir = $dir" >"$dir/berth.conf"
+echo "tune = state_dir=$dir" >"$dir/berth.conf"
 chmod 600 "$dir/berth.conf"
 run '' blackboard -c "$dir/berth.conf" -n 3 -d 0.01 --json
 [ "$(wc -l <"$dir/out")" = 3 ] || bad 'blackboard -n 3' 'three pages' "$(cat "$dir/out")"

@@ -18,7 +18,7 @@ says_of() {
 }
 me=$(id -u)
 other=$((me + 1))
-printf 'socket = %s\nledger = sqlite:%s\n' "$dir/none" "$dir/ledger.db" >"$dir/berth.conf"
+printf 'tune = socket=%s\nledger = sqlite:%s\n' "$dir/none" "$dir/ledger.db" >"$dir/berth.conf"
 chmod 600 "$dir/berth.conf"
 # record JOB STEP START SECONDS STATUS FIELDS
 record() {

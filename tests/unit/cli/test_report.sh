@@ -351,7 +351,7 @@ END
         chmod 600 "$dir"/ledger.db*
         refuses '' 1 'only root may read it, until readers of berth.conf names a group' report --ledger "$url"
         # A berthd that does not know the question, and one that answers.
-        printf 'ledger = %s\nsocket = %s/sock\n' "$url" "$dir" >"$dir/asks.conf"
+        printf 'ledger = %s\ntune = socket=%s/sock\n' "$url" "$dir" >"$dir/asks.conf"
         chmod 644 "$dir/asks.conf"
         refuses '' 1 "a group that may; berthd tells nothing of your own: no answer at $dir/sock: No such file" report --config "$dir/asks.conf"
         echo '{"version":1,"ok":false,"error":"op: '"'records'"' is none of: register, end"}' >"$dir/older"
