@@ -2,6 +2,9 @@
 /* clock - see clock.h */
 #include "packer/base/clock.h"
 
+#include <errno.h>
+#include <math.h>
+
 uint64_t clock_ns(clockid_t clock)
 {
     struct timespec now;
@@ -18,4 +21,17 @@ double clock_s(void)
 double clock_sooner(double a_s, double b_s)
 {
     return a_s < 0 || (b_s >= 0 && b_s < a_s) ? b_s : a_s;
+}
+
+bool clock_wait(pthread_cond_t *changed, pthread_mutex_t *mutex, double at_s)
+{
+    struct timespec until;
+
+    if (isinf(at_s)) {
+        pthread_cond_wait(changed, mutex);
+        return true;
+    }
+    until.tv_sec = (time_t)at_s;
+    until.tv_nsec = (long)((at_s - (double)until.tv_sec) * 1e9);
+    return pthread_cond_timedwait(changed, mutex, &until) != ETIMEDOUT;
 }

@@ -78,20 +78,6 @@ void hands_changed(struct hands *hands)
     pthread_cond_broadcast(&hands->changed);
 }
 
-/* Waits under the lock. False: that time has come. */
-static bool wait_until(struct hands *hands, double at_s)
-{
-    struct timespec until;
-
-    if (isinf(at_s)) {
-        pthread_cond_wait(&hands->changed, &hands->mutex);
-        return true;
-    }
-    until.tv_sec = (time_t)at_s;
-    until.tv_nsec = (long)((at_s - (double)until.tv_sec) * 1e9);
-    return pthread_cond_timedwait(&hands->changed, &hands->mutex, &until) != ETIMEDOUT;
-}
-
 /* ---- a thread ---- */
 
 /* Takes what is its turn: work of another user than the last one's, where there is some. NULL:
@@ -166,7 +152,7 @@ static void *hand_main(void *arg)
         struct hands_work *work = take_turn(hands);
 
         if (!work) {
-            wait_until(hands, INFINITY);
+            clock_wait(&hands->changed, &hands->mutex, INFINITY);
             continue;
         }
         give_work(hand, work);
@@ -202,7 +188,7 @@ bool hands_rest(struct hands_hand *hand, double until_s)
 
     if (is_wanted(hand)) {
         hand->since_s = INFINITY;
-        early = wait_until(hand->hands, until_s);
+        early = clock_wait(&hand->hands->changed, &hand->hands->mutex, until_s);
         hand->since_s = clock_s();
     }
     return early && is_wanted(hand);
@@ -377,7 +363,9 @@ void hands_wait(struct hands *hands, struct hands_work *work, double until_s)
 {
     hands_lock(hands);
     work->awaited = true;
-    for (turn(hands); work->state == HANDS_WAIT && wait_until(hands, until_s); turn(hands))
+    for (turn(hands);
+         work->state == HANDS_WAIT && clock_wait(&hands->changed, &hands->mutex, until_s);
+         turn(hands))
         ;
     work->awaited = false;
     hands_unlock(hands);
@@ -417,7 +405,7 @@ bool hands_close(struct hands *hands)
     hands_lock(hands);
     hands->stopping = true;
     hands_changed(hands);
-    while (hands->now && wait_until(hands, until_s))
+    while (hands->now && clock_wait(&hands->changed, &hands->mutex, until_s))
         ;
     ended = LIST_EMPTY(&hands->all);
     if (!ended) {

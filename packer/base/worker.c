@@ -112,13 +112,5 @@ void worker_changed(struct worker *worker)
 
 bool worker_wait_until(struct worker *worker, double at_s)
 {
-    struct timespec until;
-
-    if (isinf(at_s)) {
-        pthread_cond_wait(&worker->changed, &worker->mutex);
-        return true;
-    }
-    until.tv_sec = (time_t)at_s;
-    until.tv_nsec = (long)((at_s - (double)until.tv_sec) * 1e9);
-    return pthread_cond_timedwait(&worker->changed, &worker->mutex, &until) != ETIMEDOUT;
+    return clock_wait(&worker->changed, &worker->mutex, at_s);
 }

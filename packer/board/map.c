@@ -156,19 +156,10 @@ static void find_roof(struct board_section *section, const struct machine_profil
     free(curve);
 }
 
-/* The profile's node of that number; -1: it has none. */
-static long profile_node(const struct machine_profile *profile, unsigned os_index)
-{
-    for (size_t i = 0; profile && i < profile->nodes; i++)
-        if (profile->node[i].os_index == os_index)
-            return (long)i;
-    return -1;
-}
-
 static void roof_of_memory(struct board_section *section, const struct topo *topo,
                            const struct machine_profile *profile)
 {
-    long node = profile_node(profile, topo->node[section->index].os_index);
+    long node = machine_profile_node(profile, topo->node[section->index].os_index);
 
     if (node >= 0)
         find_roof(section, profile, (size_t)node, profile->node[node].cores);
@@ -184,7 +175,7 @@ static void roof_of_llc(struct board_section *section, const struct topo *topo,
     for (size_t c = 0; c < topo->cores; c++)
         cores += topo->core[c].llc == section->index;
     for (size_t i = 0; i < topo->nodes; i++) {
-        long node = profile_node(profile, topo->node[i].os_index);
+        long node = machine_profile_node(profile, topo->node[i].os_index);
 
         if (node >= 0 && cores > 0 && cpus_subset(cpus, &topo->node[i].cpus))
             find_roof(section, profile, (size_t)node, cores);

@@ -65,20 +65,11 @@ double memory_bytes(const struct step *step, const struct cpus *from_nodes,
     return bytes;
 }
 
-/* Index of a node in the machine profile; -1: not there. */
-static long profile_node(const struct machine_profile *machine, size_t os_index)
-{
-    for (size_t i = 0; machine && i < machine->nodes; i++)
-        if (machine->node[i].os_index == os_index)
-            return (long)i;
-    return -1;
-}
-
 /* Add to a case what is known of reading `from`'s memory on `to`, where it is the worst so far. */
 static void add_pair(const struct packer *packer, size_t from, size_t to, struct page_move *move)
 {
     const struct machine_profile *machine = packer->world.machine;
-    long f = profile_node(machine, from), t = profile_node(machine, to);
+    long f = machine_profile_node(machine, from), t = machine_profile_node(machine, to);
     double ratio = NAN;
 
     if (f >= 0 && t >= 0) {

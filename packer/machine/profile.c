@@ -91,6 +91,14 @@ void machine_profile_free(struct machine_profile *profile)
     free(profile);
 }
 
+long machine_profile_node(const struct machine_profile *profile, size_t os_index)
+{
+    for (size_t i = 0; profile && i < profile->nodes; i++)
+        if (profile->node[i].os_index == os_index)
+            return (long)i;
+    return -1;
+}
+
 int machine_profile_set_route(struct machine_profile *profile, const size_t *node, size_t hops)
 {
     struct machine_route *route = &profile->route[node[0] * profile->nodes + node[hops]];

@@ -80,6 +80,10 @@ void machine_profile_free(struct machine_profile *profile);
  * 0, or -1 with ENOMEM. */
 int machine_profile_set_route(struct machine_profile *profile, const size_t *node, size_t hops);
 
+/* Returns the index of the node that the system calls so; -1: it is not there, or profile is NULL.
+ */
+long machine_profile_node(const struct machine_profile *profile, size_t os_index);
+
 /* Returns the way from one node's memory to another node. */
 const struct machine_route *machine_profile_route(const struct machine_profile *profile,
                                                   size_t from, size_t to);

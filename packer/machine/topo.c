@@ -442,6 +442,16 @@ void topo_cores_of(const struct topo *topo, const struct cpus *cpus, struct cpus
     }
 }
 
+size_t topo_cores_by_llc(const struct topo *topo, const struct cpus *cpus, size_t *on)
+{
+    struct cpus cores;
+
+    memset(on, 0, topo->llcs * sizeof(*on));
+    topo_cores_of(topo, cpus, &cores);
+    cpus_foreach(core, &cores) on[topo->core[core].llc]++;
+    return cpus_count(&cores);
+}
+
 void topo_nodes_of(const struct topo *topo, const struct cpus *cpus, struct cpus *nodes)
 {
     cpus_zero(nodes);

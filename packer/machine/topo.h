@@ -105,6 +105,9 @@ long topo_core_of_cpu(const struct topo *topo, size_t cpu);
 /* Collects the cores, by their index in topo->core, of which some CPU is in the set. */
 void topo_cores_of(const struct topo *topo, const struct cpus *cpus, struct cpus *cores);
 
+/* Counts the cores that CPUs are of, and those on each last-level cache (on[topo->llcs]). */
+size_t topo_cores_by_llc(const struct topo *topo, const struct cpus *cpus, size_t *on);
+
 /* Finds the NUMA nodes (os_index) that hold any of the CPUs. */
 void topo_nodes_of(const struct topo *topo, const struct cpus *cpus, struct cpus *nodes);
 

@@ -18,22 +18,10 @@ struct cache {
     char number[24], package[24];
 };
 
-/* What each LLC has of the cores of a set: cores_on[llcs], and how many in all. */
-static size_t count_cores(const struct topo *topo, const struct cpus *cpus, size_t *cores_on)
-{
-    struct cpus cores;
-
-    for (size_t i = 0; i < topo->llcs; i++)
-        cores_on[i] = 0;
-    topo_cores_of(topo, cpus, &cores);
-    cpus_foreach(core, &cores) cores_on[topo->core[core].llc]++;
-    return cpus_count(&cores);
-}
-
 static void add_task(const struct topo *topo, const struct step *step, const struct cpus *cpus,
                      size_t *cores_on, struct cache *cache)
 {
-    size_t all = count_cores(topo, cpus, cores_on);
+    size_t all = topo_cores_by_llc(topo, cpus, cores_on);
 
     for (size_t i = 0; i < topo->llcs; i++) {
         double part = step->profile.miss_pmi * (double)cores_on[i] / (double)all;
@@ -65,7 +53,7 @@ static void add_step(const struct topo *topo, const struct step *step, size_t *c
         add_task(topo, step, &step->body.task[i].cpus, cores_on, cache);
     enforce_union(&step->body, ENFORCE_PLACE, &cpus);
     cpus_or(held, &cpus);
-    all = count_cores(topo, &cpus, cores_on);
+    all = topo_cores_by_llc(topo, &cpus, cores_on);
     for (size_t i = 0; i < topo->llcs; i++) {
         if (cores_on[i] == 0)
             continue;

@@ -139,18 +139,6 @@ bool threads_apart(const struct packer *packer, const struct step *step, size_t 
 
 /* ---- where tasks stand ---- */
 
-/* Counts a task's cores, and those on each cache (on[topo->llcs]). */
-static size_t count_cores(const struct topo *topo, const struct cpus *cpus, size_t *on)
-{
-    struct cpus cores;
-
-    for (size_t i = 0; i < topo->llcs; i++)
-        on[i] = 0;
-    topo_cores_of(topo, cpus, &cores);
-    cpus_foreach(core, &cores) on[topo->core[core].llc]++;
-    return cpus_count(&cores);
-}
-
 static size_t caches_of(const struct topo *topo, const size_t *on)
 {
     size_t caches = 0;
@@ -179,7 +167,7 @@ double threads_apart_now(const struct scene *scene, const struct step *step)
         size_t cores;
 
         stand_of(scene, step, t, &cpus);
-        cores = count_cores(topo, &cpus, on);
+        cores = topo_cores_by_llc(topo, &cpus, on);
         for (size_t i = 0; i < topo->llcs; i++)
             sum += on[i] ? (double)on[i] * app_far(cores, on[i]) : 0;
         all += cores;
@@ -196,7 +184,7 @@ double threads_far_now(const struct packer *packer, const struct step *step, siz
 
     if (step_movable(step))
         stand_image(packer, packer->pool, &step->body.task[task].use, &cpus);
-    cores = count_cores(topo, &cpus, on);
+    cores = topo_cores_by_llc(topo, &cpus, on);
     for (size_t i = 0; i < topo->llcs; i++)
         far = on[i] ? fmax(far, app_far(cores, on[i])) : far;
     return far;
@@ -246,7 +234,7 @@ size_t threads_missing(const struct scene *scene)
             size_t cores, caches, wanted;
 
             stand_of(scene, step, t, &cpus);
-            cores = count_cores(topo, &cpus, on);
+            cores = topo_cores_by_llc(topo, &cpus, on);
             caches = caches_of(topo, on);
             wanted = caches_wanted(topo, room, most, cores, word == THREADS_SPREAD);
             if (cores > 1)
@@ -295,7 +283,7 @@ void threads_state(const struct packer *packer, const struct step *step,
     *state = (struct threads_state){
         .asked = threads_word(step), .shared = shared_of(packer, step), .reason = ""};
     for (size_t t = 0; t < step->body.ntasks; t++) {
-        size_t cores = count_cores(packer->world.topo, &step->body.task[t].cpus, on);
+        size_t cores = topo_cores_by_llc(packer->world.topo, &step->body.task[t].cpus, on);
         size_t caches = caches_of(packer->world.topo, on);
 
         most = cores > most ? cores : most;

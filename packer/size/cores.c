@@ -27,24 +27,11 @@ void size_cores_union(const struct step *step, bool sized, struct cpus *cpus)
         cpus_or(cpus, sized ? &step->body.task[i].sized : &step->body.task[i].home);
 }
 
-/* The cores that CPUs are of, as a set of cores. */
-static void cores_of(const struct topo *topo, const struct cpus *cpus, struct cpus *cores)
-{
-    cpus_zero(cores);
-    cpus_foreach(cpu, cpus)
-    {
-        long core = topo_core_of_cpu(topo, cpu);
-
-        if (core >= 0)
-            cpus_add(cores, (size_t)core);
-    }
-}
-
 size_t size_cores_touched(const struct topo *topo, const struct cpus *cpus)
 {
     struct cpus cores;
 
-    cores_of(topo, cpus, &cores);
+    topo_cores_of(topo, cpus, &cores);
     return cpus_count(&cores);
 }
 
@@ -55,7 +42,7 @@ void size_cores_on_nodes(const struct packer *packer, const struct step *step, b
     struct cpus cpus, cores;
 
     size_cores_union(step, sized, &cpus);
-    cores_of(topo, &cpus, &cores);
+    topo_cores_of(topo, &cpus, &cores);
     for (size_t i = 0; i < topo->nodes; i++)
         count[i] = 0;
     cpus_foreach(core, &cores)
@@ -105,7 +92,7 @@ static void count_others(struct dealing *d)
             continue;
         size_cores_union(other, true, &use);
         cpus_and(&use, &home);
-        cores_of(d->packer->world.topo, &use, &cores);
+        topo_cores_of(d->packer->world.topo, &use, &cores);
         cpus_foreach(core, &cores) d->others[core]++;
     }
 }
