@@ -82,3 +82,28 @@ t10_a_server_that_is_away_gets_it_later() {
     commented "$job"
     soon "what waits" 0 waiting
 }
+
+# Each alone, and both at once, while a step that stands elsewhere runs and others start: it stays, and in the end all is told.
+t10_slurmctld_and_slurmdbd_come_and_go() {
+    local job gone daemon n=0
+    start a --contention-aware
+    job=$(job_of a)
+    for gone in slurmctld slurmdbd "slurmctld slurmdbd"; do
+        for daemon in $gone; do daemon_stop "$daemon"; done
+        same "the step's state without $gone" "$(explained a .state)" placed
+        [[ $gone != *slurmdbd ]] || slurmdbd_start
+        [[ $gone != slurmctld* ]] || daemon_start slurmctld slurmctld -D
+        wait_for 60 timeout 5 scontrol ping || fail "slurmctld does not come back"
+        start "b$((++n))" --contention-aware
+        same "the state of a step that starts then" "$(explained "b$n" .state)" placed
+        stop "b$n"
+    done
+    stop a
+    eventually "slurmdbd's job" COMPLETED accounted "$job" State
+    eventually "slurmdbd's end of the job" known end_of "$job"
+    daemon_stop berthd # whose next try may be later still
+    berthd_start
+    commented "$job"
+    for gone in $(seq "$n"); do commented "$(job_of "b$gone")"; done
+    soon "what waits" 0 waiting
+}
