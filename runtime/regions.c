@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/said.h"
+
 #define KNOWN 64 /* addresses whose number is remembered; a power of two */
 #define TOLD 8   /* regions that are told apart in one record */
 
@@ -114,27 +116,7 @@ static void add(uint64_t number, uint64_t ns)
     }
 }
 
-bool regions_begin(const void *function)
-{
-    int before = errno;
-    uint64_t at_ns = now_ns(), number;
-    bool other;
-
-    if (atomic_flag_test_and_set_explicit(&regions.busy, memory_order_acquire))
-        return false;
-    number = known_number(function);
-    other = number != regions.now;
-    if (regions.now)
-        add(regions.now, at_ns - regions.since_ns);
-    regions.now = number;
-    regions.since_ns = at_ns;
-    regions.begun++;
-    atomic_flag_clear_explicit(&regions.busy, memory_order_release);
-    errno = before;
-    return other;
-}
-
-bool regions_take(struct rt_region *record)
+static bool take_counts(struct rt_region *record)
 {
     size_t most = 0;
     bool any;
@@ -159,9 +141,32 @@ bool regions_take(struct rt_region *record)
     return any;
 }
 
-void regions_forget(void)
+static void forget(void)
 {
     memset(regions.told, 0, sizeof(regions.told));
     regions.all_ns = regions.begun = regions.now = 0;
     atomic_flag_clear(&regions.busy);
+}
+
+static const struct said_more told = {.take = take_counts, .forget = forget};
+
+bool regions_begin(const void *function)
+{
+    int before = errno;
+    uint64_t at_ns = now_ns(), number;
+    bool other;
+
+    said_more(&told);
+    if (atomic_flag_test_and_set_explicit(&regions.busy, memory_order_acquire))
+        return false;
+    number = known_number(function);
+    other = number != regions.now;
+    if (regions.now)
+        add(regions.now, at_ns - regions.since_ns);
+    regions.now = number;
+    regions.since_ns = at_ns;
+    regions.begun++;
+    atomic_flag_clear_explicit(&regions.busy, memory_order_release);
+    errno = before;
+    return other;
 }

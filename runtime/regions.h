@@ -10,14 +10,8 @@
 
 /* A region begins that is not within another: the time until the next one begins is its own, with
  * what the program does between the two. `function`: what its compiler made of its body. Returns
- * whether it is another than the last one. Keeps errno, never waits, and may be called by any
- * thread. */
+ * whether it is another than the last one. What was counted is said with the process's next record
+ * (said.h). Keeps errno, never waits, and may be called by any thread. */
 bool regions_begin(const void *function);
-
-/* Fills a record with what was counted since the last one. Returns whether there is anything. */
-bool regions_take(struct rt_region *record);
-
-/* A child of fork begins with nothing. */
-void regions_forget(void);
 
 #endif

@@ -23,11 +23,12 @@
 #include <unistd.h>
 
 #include "runtime/cancel.h"
-#include "runtime/regions.h"
 
 static char said_path[1024 + sizeof(RT_SAID_SUFFIX)];
 
 enum rested { REDUCED, THROTTLED_NS, RESTS, IDLE_NS, FREED, RESTED_COUNTS };
+
+static const struct said_more *_Atomic more; /* NULL: nobody has */
 
 static struct {
     atomic_flag busy;
@@ -116,12 +117,18 @@ static void say_rested(void)
 }
 
 /* What finds no room is lost: the next record says where the process is then. */
-static void say_regions(void)
+static void say_more(void)
 {
+    const struct said_more *by = atomic_load(&more);
     struct rt_region record;
 
-    if (regions_take(&record))
+    if (by && by->take(&record))
         write_record(&record);
+}
+
+void said_more(const struct said_more *by)
+{
+    atomic_store(&more, by);
 }
 
 void said_contention(bool began)
@@ -170,7 +177,7 @@ static void say(void)
     }
     atomic_store(&said.turned, false);
     say_rested();
-    say_regions();
+    say_more();
     atomic_store(&said.said_generation, record.generation);
     atomic_store(&said.said_at_s, seconds());
     cancel_end(state);
@@ -237,7 +244,8 @@ static void in_child(void)
     for (size_t i = 0; i < RESTED_COUNTS; i++)
         atomic_store(&said.rested[i], 0);
     atomic_store(&said.objects, 0);
-    regions_forget();
+    if (atomic_load(&more))
+        atomic_load(&more)->forget();
     said.was_first = false;
     said.said_surprise = atomic_load(&said.surprise);
     atomic_store(&said.threads, 0);

@@ -31,6 +31,14 @@ void said_rest(uint64_t ns, bool freed);
 /* Says what is counted, where contention has begun or ended, or a second has passed. */
 void said_now_and_then(void);
 
+/* What has more to say: fills a record of its own with what was counted since the last one, and
+ * says whether there is anything; in a child of fork it forgets. There is one of it at most. */
+struct said_more {
+    bool (*take)(struct rt_region *record);
+    void (*forget)(void);
+};
+void said_more(const struct said_more *by);
+
 /* Says a surprise, at once. */
 void said_surprise(enum rt_surprise surprise, int32_t detail);
 
