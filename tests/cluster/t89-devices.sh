@@ -181,6 +181,47 @@ t89_a_policys_frequency_ends_with_its_step_and_with_berthd() {
     soon "at its end" "2400000 2400000 " limits
 }
 
+# drawn: counters are played: the step "draws" moves all that the machine's memory gives, "sips" next to nothing.
+drawn() {
+    local file=$CLUSTER/berth/drawn.csv
+    awk 'BEGIN {
+        print "step,at,cpu_ns,instructions,bytes"
+        for (at = 1; at <= 600; at++) {
+            printf "draws,%d,%.0f,%.0f,%.0f\n", at, at * 1e9, at * 1e9, at * 6.1e9
+            printf "sips,%d,%.0f,%.0f,%.0f\n", at, at * 1e9, at * 1e9, at * 1e8
+        }
+    }' >"$file"
+    cp "$TESTS/fixtures/machines/two-cores.json" "$CLUSTER/berth/machine.json"
+    made "counters_replay=$file" allow=auto,tag blackboard=on rcr_hold=2 replace=off
+    clocked
+    daemon_stop berthd
+    berthd_start
+    ln -sfn "$CLUSTER/berth/blackboard" "$CLUSTER/run/blackboard"
+}
+
+memory_is() {
+    timeout 10 "$CLUSTER/bin/berthctl" blackboard --json -n 1 -f "$CLUSTER/berth/blackboard" | jq -r '.sections[] | select(.name == "memory0").state'
+}
+
+t89_while_memory_is_saturated_calm_halves_the_clock() {
+    command -v python3 >/dev/null || skip "no python3"
+    drawn
+    start v -c1 --contention-aware=tag=sips
+    soon "it draws little" idle memory_is
+    same "calm does nothing" "$(policy calm) $(limits)" " 2400000 2400000 "
+    start w -c1 --contention-aware=tag=draws
+    soon "it draws all" saturated memory_is
+    has "$(policy calm)" "($(job_of w), 0) {'khz': 1200000, 'for_s': 30} done"
+    same "both cores' clocks" "$(limits)" "1200000 1200000 "
+    same "told" "$(explained w '.proposed | "\(.by) \(.what) \(.refused)"')" "calm khz 0"
+    stop w
+    soon "it draws little again" idle memory_is
+    same "calm asks for no more" "$(policy calm)" ""
+    stop v
+    soon "at their ends" "2400000 2400000 " limits
+    machine
+}
+
 t89_a_user_may_not_propose() {
     command -v python3 >/dev/null || skip "no python3"
     made
