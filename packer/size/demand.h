@@ -7,7 +7,8 @@
 
 /* Fills local[0 .. cores], GB/s, for a node of the machine profile: the curve that the store has;
  * else what DraMon predicts (Wang 2015, chapter 4), where the machine profile has the figures of
- * the memory and the store what the program's requests find in its row buffers (`profile demand`);
+ * the memory, and what the program's requests find in its row buffers is told by the store
+ * (`profile demand`, `profile --dram`) or was counted (memories.h);
  * else what so many times one core have below the node's soft roof (models/numa/roof.h). It is
  * never more than the machine lets so many cores read, but for a stored curve. Returns 0, or -1 and
  * err.

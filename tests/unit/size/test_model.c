@@ -304,6 +304,65 @@ static void test_dramon(void **state)
     traffic_free(&traffic);
 }
 
+/* What was counted of its requests does the same (Wang 2015, Table 4.3), where nobody has told the
+ * store; without a count of rank turns on a memory of one rank only. */
+static void test_dramon_counted(void **state)
+{
+    static const double steep[] = {0, 60, 65, 65, 60};
+    struct fixture *f = *state;
+    struct machine_profile *machine;
+    struct dramon_software sw = {.issue_rate_single = 3e7,
+                                 .hit = 0.55,
+                                 .miss = 0.25,
+                                 .conflict = 0.2,
+                                 .brd = dramon_brd_runtime,
+                                 .brds = DRAMON_BRDS_RUNTIME,
+                                 .read_ratio = 0.7,
+                                 .ranks = 1,
+                                 .same_row = NAN,
+                                 .same_bank = NAN,
+                                 .other_channel = NAN};
+    struct dramon_point point[4];
+    struct dramon_hardware hw;
+    struct size_traffic traffic;
+    struct berth_error err;
+    double local[5];
+
+    fixture_machine(f, 2, 4, steep);
+    machine = f->packer.world.machine;
+    machine->dram = (struct machine_dram){.channels = 2,
+                                          .banks = 8,
+                                          .ranks = 1,
+                                          .tck_ns = 1.5,
+                                          .trcd_ns = 13.5,
+                                          .tcas_ns = 13.5,
+                                          .trp_ns = 13.5,
+                                          .tburst_ns = 6,
+                                          .twr_ns = 15,
+                                          .trtrs_ns = NAN,
+                                          .twtr_ns = 7.5,
+                                          .request_bytes = 64,
+                                          .auto_close = 4};
+    assert_int_equal(machine_dram_hardware(&machine->dram, 0, 0, &hw, &err), 0);
+    assert_int_equal(dramon_curve(&hw, &sw, 4, point), 0);
+    assert_int_equal(traffic_new(2, &traffic, &err), 0);
+    traffic.measured = true;
+    traffic.read_solo[0] = 3e7 * 2 * 64 / 1e9;
+    traffic.dram = (struct profile_dram){.hit = 0.55,
+                                         .miss = 0.25,
+                                         .conflict = 0.2,
+                                         .read_ratio = 0.7,
+                                         .issue_rate_single = NAN,
+                                         .rtr = NAN,
+                                         .ranks = NAN};
+    assert_int_equal(size_demand_fill(&f->packer, NULL, &traffic, 0, local, 4, &err), 0);
+    for (size_t c = 1; c <= 4; c++)
+        assert_true(fabs(local[c] - point[c - 1].gbps) < 1e-9);
+    machine->dram.ranks = 2;
+    assert_true(size_demand_idle(&f->packer, &traffic, 0) > 0); /* by the roof */
+    traffic_free(&traffic);
+}
+
 #define test(name) cmocka_unit_test_setup_teardown(name, open_nodes, fixture_teardown)
 
 int main(void)
@@ -316,6 +375,7 @@ int main(void)
         test(test_not_known),
         test(test_infeasible),
         test(test_dramon),
+        test(test_dramon_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
