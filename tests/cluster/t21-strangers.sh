@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Jobs that did not opt in, one after the other, get the core on which a step stands that Slurm has given to nobody: none of them runs its first
 # instruction beside it. The step stands there because its GPU does (t16-devices.sh). BERTH_STRANGERS=1000 has so many of them; else there are 10.
-# Where something else is at work on that core, no step stands there: a skip.
+# Where something else is at work on that core, no step stands there (berth(7), idle cores): a skip, if /proc/stat says so, too.
 
 # Five programs that never rest: the load. They are on CPU 0, and leave it to whoever else wants it, or CPU 1 would be at work.
 load_on() {
@@ -19,11 +19,29 @@ load_off() {
     loads=()
 }
 
+# busy CPU: for how many hundredths of a second it has been at work.
+busy() {
+    awk -v cpu="cpu$1" '$1 == cpu { print $2 + $3 + $4 + $7 + $8 + $9 }' /proc/stat
+}
+
+# back N: the guest has its idle core again, after N strangers. berthd leaves a core alone for two minutes that was at work for half of a second
+# twice: a guest that stays away while the core worked for less than a second in all that time is a fault.
+back() {
+    local was worked
+    wait_for 30 becomes 1 kernel_has g && return
+    was=$(busy 1)
+    wait_for 150 becomes 1 kernel_has g && return
+    worked=$(($(busy 1) - was))
+    claims
+    [ $worked -lt 100 ] || skip "something else uses CPU 1 of this machine, $((worked / 100)) s of 150, after $1 strangers: $(cat "$CLUSTER/log/claims")"
+    fail "the guest has not come back after $1 strangers, though CPU 1 has nothing to do"
+}
+
 # strangers N: so many jobs of one core, each as soon as the guest is back, say who is beside them.
 strangers() {
     local i
     for ((i = 0; i < $1; i++)); do
-        wait_for 30 becomes 1 kernel_has g || { claims && skip "something else uses CPU 1 of this machine, after $i strangers: $(cat "$CLUSTER/log/claims")"; }
+        back "$i"
         same "stranger $i" "$(timeout 60 srun -Q -n1 "$BUILD/tests/cluster/apart" "$CLUSTER/out/pids")" apart
     done
 }
