@@ -132,6 +132,19 @@ static const struct ctl_options options = {
     .takes = "a COMMAND",
 };
 
+/* Is the command a word of the store's verbs, behind options and no "--"? Nobody means a program.
+ */
+static bool is_stored_word(char *const *argv, int at)
+{
+    const char *word;
+
+    for (size_t i = 0; at > 1 && strcmp(argv[at - 1], "--") != 0 && (word = profile_stored_word(i));
+         i++)
+        if (strcmp(word, argv[at]) == 0)
+            return true;
+    return false;
+}
+
 int profile_args_parse(struct profile_args *args, int argc, char **argv)
 {
     int status;
@@ -141,6 +154,9 @@ int profile_args_parse(struct profile_args *args, int argc, char **argv)
     status = ctl_options_read(&options, argc, argv, args);
     if (status >= 0)
         return status;
+    if (is_stored_word(argv, optind))
+        return ctl_usage("profile", "%s stands before the options: berthctl profile %s ..",
+                         argv[optind], argv[optind]);
     args->skip_given = args->skip != UINT64_MAX;
     if (args->skip_given && args->skip >= args->limit)
         return ctl_usage("profile", "--skip %" PRIu64 " leaves nothing of --limit %" PRIu64,
