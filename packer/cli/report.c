@@ -4,6 +4,7 @@
 #include "packer/cli/report.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -191,6 +192,17 @@ static int stop_at_first(const struct ledger_record *record, void *any)
     return 1;
 }
 
+/* Writes which users that were asked for nobody knows here: by name, and not by number. */
+static void write_unknown_users(const struct report_args *args)
+{
+    for (size_t i = 0; i < args->users.n; i++) {
+        const char *user = args->users.word[i];
+
+        if (user[strspn(user, "0123456789")] && !getpwnam(user))
+            printf("no user '%.64s' is known here\n", user);
+    }
+}
+
 /* Writes why there is no row, where a table would stand: nothing was ever kept, or nothing of it is
  * what was asked for. */
 static int write_nothing(const struct report_args *args, struct records *records)
@@ -211,6 +223,7 @@ static int write_nothing(const struct report_args *args, struct records *records
     else
         printf("no such step ran between %s and %s%s\n", since, until,
                args->since_given ? "" : " (-S now-7days looks at a week)");
+    write_unknown_users(args);
     return fflush(stdout) != 0 || ferror(stdout) ? ctl_fail("stdout", "%m") : 0;
 }
 

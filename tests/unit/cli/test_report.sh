@@ -121,6 +121,8 @@ answers '' '' report --ledger "sqlite:$dir/empty.db" $a -n
 answers '' 'JobID|' report --ledger "sqlite:$dir/empty.db" $a -p -o JobID
 answers '' 'no such step has ended' report --ledger "$url" $a -j 99
 answers '' 'no such step ran between 2026-11-01T00:00:00 and 2026-11-02T00:00:00' report --ledger "$url" $a -S 2026-11-01 -E 2026-11-02
+answers '' "no such step ran between 2026-11-01T00:00:00 and 2026-11-02T00:00:00
+no user 'no-such-user' is known here" report --ledger "$url" -u root,no-such-user,4000000 -S 2026-11-01 -E 2026-11-02
 
 # ---- jobs one by one ----
 # They are written as they are read: steps of one that began between those of another are its own, and the total has all.
