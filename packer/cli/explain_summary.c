@@ -165,7 +165,8 @@ static void say_class(FILE *out, struct json_object *step)
     double slower = ctl_number(ctl_object(step, "slowdown"), "predicted");
 
     if (is(class, "name", "devil"))
-        fputs("it disturbs others in the cache", out);
+        fprintf(out, "it disturbs others in the cache%s",
+                slower >= SUFFERS ? ", and suffers from who disturbs it" : "");
     else if (is(class, "name", "turtle") && slower >= SUFFERS)
         fputs("it lives from the cache, and suffers from who disturbs it", out);
     else if (is(class, "name", "turtle"))
@@ -196,12 +197,28 @@ static void say_choice(FILE *out, struct json_object *step)
         ctl_say(out, place, "; of all places this one costs the node's steps least speed");
 }
 
-/* Says how many of those on its caches disturb it, and which programs. */
+void explain_sharers(FILE *out, size_t n, size_t devils)
+{
+    const char *s = n == 1 ? "s" : "";
+
+    if (n == 0) {
+        fputs("nobody else is on its caches", out);
+        return;
+    }
+    fprintf(out, "%zu step%s share%s its caches", n, n == 1 ? "" : "s", s);
+    if (devils == n)
+        fprintf(out, " and disturb%s it", s);
+    else if (devils > 0)
+        fprintf(out, ", %zu of which disturb%s it", devils, devils == 1 ? "s" : "");
+    else
+        fprintf(out, " and hardly disturb%s it", s);
+}
+
+/* Says which programs of those on its caches disturb it. */
 static void say_devils(FILE *out, struct json_object *neighbours, size_t devils)
 {
     size_t n = ctl_length(neighbours), shown = 0;
 
-    fprintf(out, ", %zu of which disturb%s it", devils, devils == 1 ? "s" : "");
     for (size_t i = 0; i < n && shown < NAMES_SHOWN; i++) {
         struct json_object *one = json_object_array_get_idx(neighbours, i);
         const char *program = ctl_known_text(one, "program");
@@ -227,12 +244,9 @@ static void say_beside(FILE *out, struct json_object *place)
         devils += is(json_object_array_get_idx(neighbours, i), "class", "devil");
         share += explain_shares_core(json_object_array_get_idx(neighbours, i));
     }
-    if (n == 0)
-        fputs("; nobody else is on its caches", out);
-    else
-        fprintf(out, "; %zu step%s its caches", n, n == 1 ? " shares" : "s share");
-    if (devils)
-        say_devils(out, neighbours, devils);
+    fputs("; ", out);
+    explain_sharers(out, n, devils);
+    say_devils(out, neighbours, devils);
     if (share)
         fprintf(out, ", %zu share%s a core with it", share, share == 1 ? "s" : "");
 }

@@ -29,6 +29,9 @@ const char *explain_reason(struct json_object *step);
 /* Does the neighbour of an answer's step stand on one of its cores? */
 bool explain_shares_core(struct json_object *neighbour);
 
+/* Writes who shares a step's caches: n steps, of which so many are devils. */
+void explain_sharers(FILE *out, size_t n, size_t devils);
+
 /* Each writes one line about a step of an answer to `explain`, without its newline. */
 void explain_what(FILE *out, struct json_object *step);
 void explain_why(FILE *out, struct json_object *step);

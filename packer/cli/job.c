@@ -174,12 +174,7 @@ static void say_beside(FILE *out, const struct page *page)
 
     if (isnan(sum->neighbours))
         return; /* it has ended: what they did to it is in `lost` */
-    if (sum->neighbours == 0)
-        fputs("nobody else is on its caches", out);
-    else
-        fprintf(out, "%.0f step%s its caches, %.0f of which disturb%s it", sum->neighbours,
-                sum->neighbours == 1 ? " shares" : "s share", sum->devils,
-                sum->devils == 1 ? "s" : "");
+    explain_sharers(out, (size_t)sum->neighbours, (size_t)sum->devils);
     if (sum->siblings > 0)
         fprintf(out, ", %.0f share%s a core with it", sum->siblings, sum->siblings == 1 ? "s" : "");
 }

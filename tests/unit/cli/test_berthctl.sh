@@ -383,11 +383,17 @@ plain() {
 }
 contend='"policy":"contend","rank":1,"of":3,"home":"0-1","cpus":"4-5","reason":"","neighbours":[{"class":"devil","program":"sweep","shared":"4"},{"class":"turtle","shared":""}]'
 because='why it disturbs others in the cache (5400 misses per million instructions); of all places this one costs the node'"'"'s steps least speed'
+suffers=$(echo "$because" | sed 's/in the cache (/in the cache, and suffers from who disturbs it (/')
 both='; 2 steps share its caches, 1 of which disturbs it (sweep), 1 shares a core with it'
 lines placed "$(plain placed '' '"predicted":0.05,"home":0.26,"measured":0.04' "$contend")" \
     "4711.0 solver of root: berth put it on CPUs 4-5; Slurm had given 0-1 $because$both gain 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %, measured 4.0 %)"
+one='"policy":"contend","rank":1,"of":3,"home":"0-1","cpus":"4-5","reason":"","neighbours":[{"class":"CLASS","program":"sweep","shared":""}]'
+lines 'beside a devil' "$(plain placed '' '' "$(echo "$one" | sed s/CLASS/devil/)")" \
+    "4711.0 solver of root: berth put it on CPUs 4-5; Slurm had given 0-1 $because; 1 step shares its caches and disturbs it (sweep) gain not known: too little is known of the node's programs"
+lines 'beside a turtle' "$(plain placed '' '' "$(echo "$one" | sed s/CLASS/turtle/)")" \
+    "4711.0 solver of root: berth put it on CPUs 4-5; Slurm had given 0-1 $because; 1 step shares its caches and hardly disturbs it gain not known: too little is known of the node's programs"
 lines observed "$(plain observed '' '"predicted":0.26' "$contend,\"predicted_slowdown\":0.05")" \
-    "4711.0 solver of root: berth only observes: it stays on CPUs 0-1, and would be put on 4-5 $because$both gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
+    "4711.0 solver of root: berth only observes: it stays on CPUs 0-1, and would be put on 4-5 $suffers$both gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
 lines left "$(plain left 'not opted in' '"measured":null' "$contend")" \
     '4711.0 solver of root: berth leaves it alone, on CPUs 0-1 why not opted in gain nothing: it stands where Slurm put it'
 lines failed "$(plain failed 'no such folder' '' "$contend")" \
@@ -397,11 +403,11 @@ lines ended "$(plain ended '' '' "$contend" ',"ended_at":1700000060,"exit_status
 lines 'ended, left alone' "$(plain ended 'left alone: not opted in' '' "$contend" ',"ended_at":1700000060,"exit_status":0')" \
     '4711.0 solver of root: berth leaves it alone, on CPUs 0-1; it has ended why left alone: not opted in gain nothing: it stands where Slurm put it'
 lines 'observed for a while' "$(plain observed '' '"predicted":0.26,"proposed":0.2' "$contend,\"predicted_slowdown\":0.05")" \
-    "4711.0 solver of root: berth only observes: it stays on CPUs 0-1, and would be put on 4-5 $because$both gain it would be 5.0 % faster than where Slurm put it (slower than alone: predicted 20 %, where Slurm put it 26 %)"
+    "4711.0 solver of root: berth only observes: it stays on CPUs 0-1, and would be put on 4-5 $suffers$both gain it would be 5.0 % faster than where Slurm put it (slower than alone: predicted 20 %, where Slurm put it 26 %)"
 lines 'ended, observed' "$(plain ended 'observed only, nothing was moved' '"predicted":0.26' "$contend,\"predicted_slowdown\":0.05" ',"ended_at":1700000060,"exit_status":0')" \
-    "4711.0 solver of root: berth only observes: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
+    "4711.0 solver of root: berth only observes: it stays on CPUs 0-1, and would be put on 4-5; it has ended $suffers gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
 lines 'ended, was observed' "$(plain ended '' '"predicted":0.26' "$contend,\"predicted_slowdown\":0.05" ',"ended_at":1700000060,"exit_status":0,"was":"observed"')" \
-    "4711.0 solver of root: berth only observes: it stays on CPUs 0-1, and would be put on 4-5; it has ended $because gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
+    "4711.0 solver of root: berth only observes: it stays on CPUs 0-1, and would be put on 4-5; it has ended $suffers gain it would be 20 % faster than where Slurm put it (slower than alone: predicted 5.0 %, where Slurm put it 26 %)"
 lines 'by DI, at home' "$(plain placed '' '' '"policy":"di","rank":2,"of":3,"home":"0-1","cpus":"0-1","reason":"","neighbours":[]')" \
     "4711.0 solver of root: berth leaves it on CPUs 0-1, where Slurm put it why it disturbs others in the cache (5400 misses per million instructions); number 2 of 3 by cache misses, which are spread over the caches; nobody else is on its caches gain not known: too little is known of the node's programs"
 # its speed over time, in blocks or ASCII; who came and left, and a move; where instructions are not counted, the cores that it used
