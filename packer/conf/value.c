@@ -157,13 +157,15 @@ static int set_number(const struct conf_key *key, void *field, const char *value
 }
 
 /* Can a list have that value? A comma at its end, or before a piece with a '=', would be taken for
- * one between two entries. */
-static bool list_holds(const char *value)
+ * one between two entries; the blanks between words become commas. */
+static bool list_holds(const struct conf_key *key, const char *value)
 {
     const char *comma = strchr(value, ',');
 
     if (value[0] == ',' || (value[0] && value[strlen(value) - 1] == ','))
         return false;
+    if (key->type == CONF_TYPE_WORDS)
+        return !strchr(value, '=');
     while (comma && comma[1 + strcspn(comma + 1, "=,")] != '=')
         comma = strchr(comma + 1, ',');
     return !comma;
@@ -174,9 +176,10 @@ int conf_set(struct conf *conf, const struct conf_key *key, const char *value,
 {
     void *field = (char *)conf + key->offset;
 
-    if (conf_section[key->section].list && !list_holds(value))
-        return berth_error_set(err, "%s: '%.64s': a comma stands between values only", key->name,
-                               value);
+    if (conf_section[key->section].list && !list_holds(key, value))
+        return berth_error_set(err,
+                               "%s: '%.64s': a comma stands between values, and no '=' in them",
+                               key->name, value);
     switch (key->type) {
     case CONF_TYPE_PATH:
     case CONF_TYPE_NAME:
