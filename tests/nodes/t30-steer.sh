@@ -209,6 +209,34 @@ t30_an_admins_weights_stay() {
     unsteered
 }
 
+# Each partition has one node, and the admin wants the second one last: neither is otherwise, whichever is quiet. (Where jobs of a
+# partition may share cores, Slurm gives no other partition a core of their nodes.)
+t30_partitions_are_respected() {
+    timeout 10 scontrol update PartitionName=all OverSubscribe=NO
+    steered 0.9 0.1
+    timeout 10 scontrol update NodeName="$OTHER_NODE" Weight=100
+    timeout 10 scontrol create PartitionName=first Nodes="$CLUSTER_NODE"
+    timeout 10 scontrol create PartitionName=second Nodes="$OTHER_NODE"
+    a_round >/dev/null
+    same "the weights" "$(weights)" "8 100"
+    same "the node of a job of the first partition" "$(job_comes_to -p first)" "$CLUSTER_NODE"
+    same "the node of a job of the second one" "$(job_comes_to -p second)" "$OTHER_NODE"
+    same "the node of a job of the partition that has both" "$(job_comes_to)" "$CLUSTER_NODE"
+    written "$CLUSTER_NODE" 0.1
+    written "$OTHER_NODE" 0.9
+    a_round >/dev/null
+    same "the weights then" "$(weights)" "1 107"
+    same "the node of a job of the first partition then" "$(job_comes_to -p first)" "$CLUSTER_NODE"
+    same "the node of a job of the second one then" "$(job_comes_to -p second)" "$OTHER_NODE"
+    timeout 10 scontrol delete PartitionName=first
+    timeout 10 scontrol delete PartitionName=second
+    timeout 10 scontrol update PartitionName=all OverSubscribe=YES
+    steer --undo >/dev/null
+    same "undone" "$(weights)" "1 100"
+    timeout 10 scontrol update NodeName="$OTHER_NODE" Weight=1
+    unsteered
+}
+
 # The quiet node is reserved: weights order only what a job may have.
 t30_reservations_are_respected() {
     steered 0.9 0.1
