@@ -513,6 +513,18 @@ static int check(const struct daemon *daemon)
     return EXIT_SUCCESS;
 }
 
+/* Is this the berthd of a build folder, where tests run? */
+static bool is_of_build(void)
+{
+    static const char name[] = "/config.status";
+    char path[PATH_MAX + sizeof(name)];
+
+    if (!realpath("/proc/self/exe", path))
+        return false;
+    memcpy(strrchr(path, '/'), name, sizeof(name));
+    return access(path, F_OK) == 0;
+}
+
 int main(int argc, char **argv)
 {
     static struct daemon daemon;
@@ -522,6 +534,7 @@ int main(int argc, char **argv)
 
     if (status >= 0)
         return status;
+    daemon.conf.for_tests |= args.job != JOB_PRINT && is_of_build();
     if (read_conf(daemon.conf_path, daemon.conf.for_tests, &daemon.conf, &err) < 0)
         return fail("configuration", err.text);
     if (args.job == JOB_PRINT)

@@ -39,7 +39,11 @@ conf "$kept" "colour = blue"
 expect 1 "$dir/berth.conf:8: " --check -c "$dir/berth.conf"
 conf "$kept" "topology = nowhere:2"
 expect 1 "berthd: check: " --check --test-keys -c "$dir/berth.conf"
+expect 1 "berthd: check: " --check -c "$dir/berth.conf" # of a build folder
+cp "$berthd" "$dir/installed"
+built=$berthd berthd=$dir/installed
 expect 0 "topology (line 8) is for tests, and has no effect" --check -c "$dir/berth.conf"
+berthd=$built
 conf "$kept" "window = 2s" "isolate_users = root, 7" "rest = 7s"
 expect 0 "berth.conf is of an older version: window (line 8) is tune = window=2s, isolate_users (line 9) is grant = isolate=root, 7, rest (line 10) is tune = rest=7s" \
     --check -c "$dir/berth.conf"
