@@ -16,6 +16,7 @@ include packer/system/local.mk
 include packer/conf/local.mk
 include packer/slurm/local.mk
 include packer/machine/local.mk
+include packer/hand/local.mk
 include packer/enforce/local.mk
 include packer/memory/local.mk
 include packer/sql/local.mk

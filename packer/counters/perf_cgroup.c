@@ -202,6 +202,19 @@ static int own_dir(const struct perf_hierarchy *hierarchy, const char *tree, str
 
 /* ---- moving ---- */
 
+/* Moves a process into a cgroup of this hierarchy, which confines nobody: 1, 0 where it has
+ * vanished, or -1 and err. */
+static int move_pid(const struct rootfs *root, pid_t pid, const char *dir, struct berth_error *err)
+{
+    char path[PERF_CGROUP_MAX + 16], text[16];
+
+    snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+    snprintf(text, sizeof(text), "%d", (int)pid);
+    if (rootfs_write(root, path, text, err) == 0)
+        return 1;
+    return errno == ESRCH ? 0 : -1;
+}
+
 /* Processes that are moved in one go, each of which takes some 50 us: with more, a step that has no
  * cgroup of Slurm's is not counted here. */
 #define MOVES_MAX 512
@@ -228,7 +241,7 @@ static long gather_once(const struct rootfs *root, struct enforce *enforce,
     for (size_t i = 0; moved >= 0 && i < n; i++) {
         if (enforce_pids_have(&here, pid[i]) || enforce_exiting(root, pid[i]))
             continue;
-        moved = enforce_move_pid(root, pid[i], dir, err) < 0 ? -1 : moved + 1;
+        moved = move_pid(root, pid[i], dir, err) < 0 ? -1 : moved + 1;
     }
     free(here.pid);
     free(pid);
@@ -261,8 +274,8 @@ static bool remove_own(const struct rootfs *root, const char *dir, const char *o
         enforce_pids_cgroup(root, NULL, dir, &list);
         left = list.n;
         for (size_t i = 0; i < list.n && moves < MOVES_MAX; i++, moves++)
-            if (enforce_move_pid(root, list.pid[i], origin, NULL) < 0)
-                enforce_move_pid(root, list.pid[i], mount, NULL);
+            if (move_pid(root, list.pid[i], origin, NULL) < 0)
+                move_pid(root, list.pid[i], mount, NULL);
         free(list.pid);
     }
     return rootfs_rmdir(root, dir, NULL) == 0;

@@ -11,6 +11,7 @@
 #include "packer/slurm/private_data.h"
 #include "packer/slurm/slurm_cores.h"
 #include "packer/daemon/stages.h"
+#include "packer/hand/ask.h"
 #include "packer/ledger/ledger.h"
 #include "packer/machine/type.h"
 
@@ -92,6 +93,8 @@ int packer_check(const struct conf *conf, struct berth_error *err)
         return -1;
     rc = enforce_open(&enforce, &root, conf->cgroup_root, conf_enforcement_name[conf->enforcement],
                       err);
+    if (rc == 0)
+        enforce_close(&enforce);
     rootfs_close(&root);
     return rc;
 }
@@ -141,6 +144,7 @@ static int open_world(struct packer *packer, struct berth_error *err)
         enforce_open(packer->world.enforce, &packer->world.root, conf->cgroup_root,
                      conf_enforcement_name[conf->enforcement], err) < 0)
         return -1;
+    hand_link_idle(packer->world.enforce->hand, conf->idle != CONF_IDLE_OFF);
     if (!conf->topology[0])
         topo_read_isolated(packer->world.topo, &packer->world.root);
     snprintf(packer->world.enforce->tree, sizeof(packer->world.enforce->tree), "%s",

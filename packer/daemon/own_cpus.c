@@ -66,6 +66,7 @@ void own_cpus_follow(struct own_cpus *own, const struct packer *packer)
     if (cpus_equal(&next, &own->now))
         return;
     own->now = next;
-    if (enforce_set_affinity(root, getpid(), &next, &err) < 0)
+    if (enforce_set_affinity(packer->world.enforce, (struct wire_step_id){0}, getpid(), &next,
+                             &err) < 0)
         log_warn("berthd's own threads: %s", err.text);
 }

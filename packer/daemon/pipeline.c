@@ -21,6 +21,7 @@
 #include "packer/enact/rearrange.h"
 #include "packer/enact/release.h"
 #include "packer/enforce/job_watch.h"
+#include "packer/hand/ask.h"
 #include "packer/inside/inside.h"
 #include "packer/observe/probe.h"
 #include "packer/reuse/sampler.h"
@@ -305,6 +306,7 @@ void pipeline_reload(struct packer *packer, const struct conf *read)
     packer->steps->history = now->history;
     log_open(now->log, now->log_level);
     packer->world.private_data = private_data_hides(now);
+    hand_link_idle(packer->world.enforce->hand, now->idle != CONF_IDLE_OFF);
     stages_configure(packer);
     rearrange_deal(packer); /* other cores may be places now */
     log_info("configuration read again%s%s", changes.taken[0] ? ": " : "", changes.taken);
@@ -337,7 +339,7 @@ void pipeline_undo(const struct packer *packer)
     struct step *step;
 
     /* everybody is sent home now, whatever was left to be done */
-    enforce_close(packer->world.enforce);
+    enforce_drop(packer->world.enforce);
     enforce_pace(packer->world.enforce, ENFORCE_ALL, 0);
     bill_keep(packer);
     pool_reset(packer->state->pool);

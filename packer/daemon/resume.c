@@ -25,6 +25,7 @@ static int set_aside(const struct packer *packer, struct berth_error *err)
 {
     struct step *step;
 
+    adopt_hand(packer);
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
         if (adopt_of(packer, step) != ADOPT_SAME)
@@ -87,6 +88,7 @@ int pipeline_resume(const struct packer *packer, struct berth_error *err)
 
     if (journal_load(packer, err) < 0 && set_aside(packer, err) < 0)
         return -1;
+    adopt_hand(packer);
     adopt_places(packer);
     pool_marker_update_all(packer); /* from here on each is kept up as its steps go */
     inside_resume(packer);

@@ -126,7 +126,8 @@ static void give(const struct reading *reading, pid_t tid, const struct cpus *cp
 {
     struct berth_error err;
 
-    if (reading->sets && enforce_set_thread(tid, cpus, &err) < 0)
+    if (reading->sets &&
+        enforce_set_thread(reading->packer->world.enforce, reading->body->id, tid, cpus, &err) < 0)
         log_debug("%s", err.text);
 }
 

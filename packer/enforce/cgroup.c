@@ -8,6 +8,7 @@
 
 #include "packer/base/file.h"
 #include "packer/enforce/enforce.h"
+#include "packer/enforce/list.h"
 #include "packer/system/process_waiting.h"
 
 int enforce_read_cpus(const struct rootfs *root, const char *dir, const char *file,
@@ -35,17 +36,17 @@ int enforce_check_cpus(const struct rootfs *root, const char *dir, const char *f
     return berth_error_set(err, "%.300s/%s: is '%.64s', not '%.64s'", dir, file, text, want);
 }
 
-int enforce_write_cpus(const struct rootfs *root, const char *dir, const char *file,
+int enforce_write_list(struct enforce *enforce, const struct enforce_list *list, const char *dir,
                        const struct cpus *cpus, struct berth_error *err)
 {
-    char path[PATH_MAX];
+    const char *file = list->mems ? "cpuset.mems" : "cpuset.cpus";
+    const char *task = list->place == HAND_TASK ? strrchr(dir, '/') + 1 : NULL;
 
-    if (enforce_check_cpus(root, dir, file, cpus, NULL) == 0)
+    if (enforce_check_cpus(enforce->root, dir, file, cpus, NULL) == 0)
         return 0;
-    snprintf(path, sizeof(path), "%s/%s", dir, file);
-    if (rootfs_write_cpus(root, path, cpus, err) < 0)
+    if (hand_ask_list(enforce->hand, list->id, list->place, task, list->mems, cpus, err) < 0)
         return -1;
-    return enforce_check_cpus(root, dir, file, cpus, err);
+    return enforce_check_cpus(enforce->root, dir, file, cpus, err);
 }
 
 int enforce_probe_file(const struct rootfs *root, const char *path, struct berth_error *err)
@@ -56,17 +57,6 @@ int enforce_probe_file(const struct rootfs *root, const char *path, struct berth
         berth_error_set(err, "%s: %s", path, strerror(errno));
     file_close(fd);
     return fd >= 0;
-}
-
-int enforce_move_pid(const struct rootfs *root, pid_t pid, const char *dir, struct berth_error *err)
-{
-    char path[CGROUP_DIR_MAX + 16], text[16];
-
-    snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
-    snprintf(text, sizeof(text), "%d", (int)pid);
-    if (rootfs_write(root, path, text, err) == 0)
-        return 1;
-    return errno == ESRCH ? 0 : -1;
 }
 
 int enforce_may_move(const struct enforce *enforce, pid_t pid, struct berth_error *err)

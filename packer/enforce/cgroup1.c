@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "packer/enforce/leaf_mark.h"
+#include "packer/enforce/list.h"
 #include "packer/system/process_look.h"
 
 /* ---- where things are ---- */
@@ -257,12 +258,22 @@ static int may_move_all(const struct enforce *enforce, const struct enforce_pids
     return rc;
 }
 
-/* Moves whom `list` finds to dir, again and again (so many rounds at most) until nobody is left but
- * who is dying. Returns 0; 1 and err when processes appear faster than they can be moved; or -1 and
- * err. */
+/* As many as one message has, from `from` on. 0, or -1 and err. */
+static int move_some(struct enforce *enforce, const struct enforce_step *step,
+                     const struct enforce_pids *list, size_t from, enum hand_place to,
+                     struct berth_error *err)
+{
+    size_t n = list->n - from < HAND_THREADS_MAX ? list->n - from : HAND_THREADS_MAX;
+
+    return hand_ask_move(enforce->hand, step->id, to, list->pid + from, n, err) < 0 ? -1 : 0;
+}
+
+/* Moves whom `list` finds to that place, again and again (so many rounds at most) until nobody is
+ * left but who is dying. Returns 0; 1 and err when processes appear faster than they can be moved;
+ * or -1 and err. */
 static int drain(struct enforce *enforce, const struct enforce_step *step,
                  int (*list)(struct enforce *, const struct enforce_step *, struct enforce_pids *),
-                 const char *dir, int rounds, struct berth_error *err)
+                 enum hand_place to, int rounds, struct berth_error *err)
 {
     struct enforce_pids found = {0}, before = {0};
     size_t alive = 1;
@@ -278,24 +289,23 @@ static int drain(struct enforce *enforce, const struct enforce_step *step,
             rc = berth_error_set(err, "cannot list the step's processes: %s", strerror(errno));
         if (rc == 0)
             rc = may_move_all(enforce, &found, err);
-        for (size_t i = 0; rc == 0 && i < found.n; i++) {
-            rc = enforce_may_move(enforce, found.pid[i], err) < 0 || /* to look at all takes long */
-                         enforce_move_pid(enforce->root, found.pid[i], dir, err) < 0
-                     ? -1
-                     : 0;
+        for (size_t i = 0; rc == 0 && i < found.n; i += HAND_THREADS_MAX)
+            rc = move_some(enforce, step, &found, i, to, err);
+        for (size_t i = 0; rc == 0 && i < found.n; i++)
             alive += !is_dying(enforce, &before, found.pid[i]);
-        }
     }
     free(found.pid);
     free(before.pid);
     if (rc == 0 && alive > 0) {
-        berth_error_set(err, "%s: processes appear faster than they can be moved there", dir);
+        berth_error_set(err, "%s: processes appear faster than they can be moved there",
+                        to == HAND_OWN ? "berth's own cpuset" : "Slurm's cpuset");
         return 1;
     }
     return rc;
 }
 
 struct writing {
+    struct wire_step_id id;
     const struct cpus *cpus;
     struct berth_error *err;
 };
@@ -303,8 +313,9 @@ struct writing {
 static int write_task_dir(struct enforce *enforce, const char *dir, void *arg)
 {
     const struct writing *writing = arg;
+    const struct enforce_list list = {writing->id, HAND_TASK, false};
 
-    return enforce_write_cpus(enforce->root, dir, "cpuset.cpus", writing->cpus, writing->err);
+    return enforce_write_list(enforce, &list, dir, writing->cpus, writing->err);
 }
 
 /* Write the CPUs of Slurm's leaf and what is below it: a parent is never smaller than its children.
@@ -312,7 +323,8 @@ static int write_task_dir(struct enforce *enforce, const char *dir, void *arg)
 static int set_leaf(struct enforce *enforce, const struct enforce_step *step,
                     const struct cpus *want, struct berth_error *err)
 {
-    struct writing writing = {.cpus = want, .err = err};
+    struct writing writing = {.id = step->id, .cpus = want, .err = err};
+    const struct enforce_list list = {step->id, HAND_LEAF, false};
     char leaf[CGROUP_DIR_MAX];
     struct cpus both;
 
@@ -320,42 +332,36 @@ static int set_leaf(struct enforce *enforce, const struct enforce_step *step,
     if (enforce_read_cpus(enforce->root, leaf, "cpuset.cpus", &both, err) < 0)
         return -1;
     cpus_or(&both, want);
-    return enforce_write_cpus(enforce->root, leaf, "cpuset.cpus", &both, err) < 0 ||
+    return enforce_write_list(enforce, &list, leaf, &both, err) < 0 ||
                    enforce_each_dir(enforce, leaf, "task_", write_task_dir, &writing) < 0
                ? -1
-               : enforce_write_cpus(enforce->root, leaf, "cpuset.cpus", want, err);
+               : enforce_write_list(enforce, &list, leaf, want, err);
 }
 
 /* Gives Slurm's leaf back what Slurm gave it. */
 static int clear_leaf(struct enforce *enforce, const struct enforce_step *step,
                       struct berth_error *err)
 {
-    char leaf[CGROUP_DIR_MAX];
-
     if (set_leaf(enforce, step, &step->step_home, err) < 0)
         return -1;
-    leaf_dir(enforce, step, leaf);
-    leaf_mark_drop(enforce, leaf);
+    hand_ask_mark(enforce->hand, step->id, NULL);
     return 0;
 }
 
 /* Notes on Slurm's leaf that the step stands in it, and not at home. */
 static void mark_leaf(struct enforce *enforce, const struct enforce_step *step)
 {
-    char leaf[CGROUP_DIR_MAX];
-
-    leaf_dir(enforce, step, leaf);
-    if (enforce_at_home(step))
-        leaf_mark_drop(enforce, leaf);
-    else
-        leaf_mark_put(enforce, leaf, &step->step_home);
+    hand_ask_mark(enforce->hand, step->id, enforce_at_home(step) ? NULL : &step->step_home);
 }
 
 /* Make berth's cgroup of the step. The memory nodes stay the step's: pages are where they were. */
 static int make_own(struct enforce *enforce, const struct enforce_step *step,
                     const struct cpus *want, struct berth_error *err)
 {
-    const struct rootfs *root = enforce->root;
+    const struct enforce_list tree_list[] = {{step->id, HAND_TREE, false},
+                                             {step->id, HAND_TREE, true}},
+                              own_list[] = {{step->id, HAND_OWN, false},
+                                            {step->id, HAND_OWN, true}};
     char top[CGROUP_DIR_MAX], tree[CGROUP_DIR_MAX], own[CGROUP_DIR_MAX];
     struct cpus cpus, mems;
 
@@ -365,66 +371,60 @@ static int make_own(struct enforce *enforce, const struct enforce_step *step,
     if (enforce_read_cpus(enforce->root, top, "cpuset.cpus", &cpus, err) < 0 ||
         enforce_read_cpus(enforce->root, top, "cpuset.mems", &mems, err) < 0)
         return -1;
-    if (rootfs_mkdir(root, tree, err) < 0 ||
-        enforce_write_cpus(root, tree, "cpuset.cpus", &cpus, err) < 0 ||
-        enforce_write_cpus(root, tree, "cpuset.mems", &mems, err) < 0)
+    if (hand_ask_folder(enforce->hand, step->id, HAND_TREE, true, err) < 0 ||
+        enforce_write_list(enforce, &tree_list[0], tree, &cpus, err) < 0 ||
+        enforce_write_list(enforce, &tree_list[1], tree, &mems, err) < 0)
         return -1;
-    if (rootfs_mkdir(root, own, err) < 0 ||
-        enforce_write_cpus(root, own, "cpuset.mems", &step->mems_home, err) < 0)
+    if (hand_ask_folder(enforce->hand, step->id, HAND_OWN, true, err) < 0 ||
+        enforce_write_list(enforce, &own_list[1], own, &step->mems_home, err) < 0)
         return -1;
-    return enforce_write_cpus(root, own, "cpuset.cpus", want, err);
+    return enforce_write_list(enforce, &own_list[0], own, want, err);
 }
 
 /* Remove berth's cgroup. One that is busy only because its last process is still exiting is left to
  * clean(). */
-static int remove_own(struct enforce *enforce, const char *own, struct berth_error *err)
+static int remove_own(struct enforce *enforce, struct wire_step_id id, enum hand_place place,
+                      struct berth_error *err)
 {
-    if (rootfs_rmdir(enforce->root, own, err) == 0 || errno == EBUSY)
+    if (hand_ask_folder(enforce->hand, id, place, false, err) == 0 || errno == EBUSY)
         return 0;
     return -1;
 }
 
 /* Lets berth's cgroup of the step, where there is one, have the CPUs that the step goes to: nobody
  * of it can run elsewhere then. 0, or -1 and err. */
-static int redirect_own(struct enforce *enforce, const char *own, const struct cpus *to,
-                        struct berth_error *err)
+static int redirect_own(struct enforce *enforce, const struct enforce_step *step,
+                        const struct cpus *to, struct berth_error *err)
 {
-    return rootfs_exists(enforce->root, own)
-               ? enforce_write_cpus(enforce->root, own, "cpuset.cpus", to, err)
-               : 0;
-}
-
-/* Does the same for who goes to Slurm's leaf; one by one where it cannot be done at once. */
-static int vacate_own(struct enforce *enforce, const struct enforce_step *step, const char *dir,
-                      const struct cpus *to, struct berth_error *err)
-{
+    const struct enforce_list list = {step->id, HAND_OWN, false};
     char own[CGROUP_DIR_MAX];
 
     own_dir(enforce, step->id, own);
-    if (redirect_own(enforce, own, to, NULL) == 0)
+    return rootfs_exists(enforce->root, own) ? enforce_write_list(enforce, &list, own, to, err) : 0;
+}
+
+/* Does the same for who goes to Slurm's leaf; one by one where it cannot be done at once. */
+static int vacate_own(struct enforce *enforce, const struct enforce_step *step,
+                      const struct cpus *to, struct berth_error *err)
+{
+    if (redirect_own(enforce, step, to, NULL) == 0)
         return 0;
-    return drain(enforce, step, own_pids, dir, ENFORCE_ROUNDS, err) != 0 ? -1 : 0;
+    return drain(enforce, step, own_pids, HAND_LEAF, ENFORCE_ROUNDS, err) != 0 ? -1 : 0;
 }
 
 static int go_inside(struct enforce *enforce, const struct enforce_step *step,
                      const struct cpus *want, struct berth_error *err)
 {
-    char leaf[CGROUP_DIR_MAX];
-
-    leaf_dir(enforce, step, leaf);
     if (set_leaf(enforce, step, want, err) < 0)
         return -1;
-    return vacate_own(enforce, step, leaf, want, err);
+    return vacate_own(enforce, step, want, err);
 }
 
 static int go_outside(struct enforce *enforce, const struct enforce_step *step,
                       const struct cpus *want, struct berth_error *err)
 {
-    char own[CGROUP_DIR_MAX];
-
-    own_dir(enforce, step->id, own);
     if (make_own(enforce, step, want, err) < 0 ||
-        drain(enforce, step, leaf_pids, own, ENFORCE_ROUNDS, err) != 0)
+        drain(enforce, step, leaf_pids, HAND_OWN, ENFORCE_ROUNDS, err) != 0)
         return -1;
     return step->leaf[0] ? clear_leaf(enforce, step, err) : 0;
 }
@@ -511,19 +511,6 @@ static int cgroup1_apply(struct enforce *enforce, const struct enforce_step *ste
 
 /* ---- undoing ---- */
 
-/* Cut the last part off dir until it is a cpuset that can take processes; at last the root of the
- * hierarchy. */
-static void nearest_living(struct enforce *enforce, char *dir)
-{
-    size_t top = strlen(enforce->cgroup_root) + strlen("/cpuset");
-    struct cpus cpus;
-
-    while (strlen(dir) > top &&
-           (enforce_read_cpus(enforce->root, dir, "cpuset.cpus", &cpus, NULL) < 0 ||
-            cpus_empty(&cpus)))
-        *strrchr(dir, '/') = '\0';
-}
-
 /* Has Slurm removed the leaf, or has everybody gone? */
 static bool cgroup1_gone(struct enforce *enforce, const struct enforce_step *step)
 {
@@ -544,17 +531,13 @@ static void cgroup1_gather(struct enforce *enforce, const struct enforce_step *s
     dir[0] = '\0';
     if (where == ENFORCE_PLACE && !goes_inside(step, &want))
         return;
-    leaf_dir(enforce, step, dir);
-    nearest_living(enforce, dir);
+    leaf_dir(enforce, step, dir); /* or the nearest above it: the hand looks for that */
 }
 
 static int cgroup1_left(struct enforce *enforce, const struct enforce_step *step,
                         struct berth_error *err)
 {
-    char own[CGROUP_DIR_MAX];
-
-    own_dir(enforce, step->id, own);
-    return remove_own(enforce, own, err);
+    return remove_own(enforce, step->id, HAND_OWN, err);
 }
 
 static void cgroup1_folder(const struct enforce *enforce, const struct enforce_step *step,
@@ -566,10 +549,7 @@ static void cgroup1_folder(const struct enforce *enforce, const struct enforce_s
 static int cgroup1_restore(struct enforce *enforce, const struct enforce_step *step,
                            struct berth_error *err)
 {
-    char dir[CGROUP_DIR_MAX];
-
-    cgroup1_gather(enforce, step, ENFORCE_HOME, dir);
-    if (vacate_own(enforce, step, dir, &step->step_home, err) < 0 && !cgroup1_gone(enforce, step))
+    if (vacate_own(enforce, step, &step->step_home, err) < 0 && !cgroup1_gone(enforce, step))
         return -1;
     if (step->leaf[0] && clear_leaf(enforce, step, err) < 0 && !cgroup1_gone(enforce, step))
         return -1;
@@ -578,81 +558,23 @@ static int cgroup1_restore(struct enforce *enforce, const struct enforce_step *s
 
 /* ---- what a crash left ---- */
 
-struct search {
-    struct wire_step_id id;
-    char *dir; /* [CGROUP_DIR_MAX] */
-};
-
-static int search_user(struct enforce *enforce, const char *path, void *arg)
-{
-    const struct search *search = arg;
-    char name[STEP_CGROUP_NAME_MAX], leaf[CGROUP_DIR_MAX + sizeof(name)];
-
-    step_cgroup_name(search->id, name);
-    snprintf(leaf, sizeof(leaf), "%s/%s", path, name);
-    if (strlen(leaf) >= CGROUP_DIR_MAX || !rootfs_exists(enforce->root, leaf))
-        return 0;
-    strcpy(search->dir, leaf);
-    return 1;
-}
-
-static int search_top(struct enforce *enforce, const char *path, void *arg)
-{
-    return enforce_each_dir(enforce, path, "uid_", search_user, arg);
-}
-
-/* Slurm's leaf of a step of which nothing but the name is known; else the root of the hierarchy. */
-static void search_leaf(struct enforce *enforce, struct wire_step_id id, char *dir)
-{
-    char top[CGROUP_DIR_MAX];
-    struct search search = {.id = id, .dir = dir};
-
-    snprintf(top, sizeof(top), "%s/cpuset", enforce->cgroup_root);
-    strcpy(dir, top);
-    enforce_each_dir(enforce, top, "slurm", search_top, &search);
-}
-
-/* Empty and remove berth's cgroup of a step. Its processes get all CPUs of where they go: their
- * homes are not known. */
-static int remove_stray(struct enforce *enforce, struct wire_step_id id, struct berth_error *err)
-{
-    struct enforce_step nobody = {.id = id, .ntasks = 0};
-    struct enforce_pids list = {0};
-    char dir[CGROUP_DIR_MAX], own[CGROUP_DIR_MAX];
-    struct cpus cpus;
-    int rc = 0;
-
-    own_dir(enforce, id, own);
-    search_leaf(enforce, id, dir);
-    nearest_living(enforce, dir);
-    if (enforce_read_cpus(enforce->root, dir, "cpuset.cpus", &cpus, err) < 0)
-        return -1;
-    redirect_own(enforce, own, &cpus, NULL); /* else one by one */
-    if (own_pids(enforce, &nobody, &list) < 0 ||
-        drain(enforce, &nobody, own_pids, dir, ENFORCE_ROUNDS, err) != 0)
-        rc = -1;
-    for (size_t i = 0; rc == 0 && i < list.n; i++)
-        rc = enforce_set_affinity(enforce->root, list.pid[i], &cpus, err);
-    free(list.pid);
-    return rc < 0 ? -1 : remove_own(enforce, own, err);
-}
-
 /* Every stray is tried; err has the last failure. */
 static int cgroup1_clean(struct enforce *enforce, const struct wire_step_id *known, size_t n,
                          struct berth_error *err)
 {
     char tree[CGROUP_DIR_MAX], **name;
-    struct wire_step_id id;
+    struct wire_step_id id, nobody = {0};
     int rc = 0;
 
     snprintf(tree, sizeof(tree), "%s/cpuset/%s", enforce->cgroup_root, enforce->tree);
     name = rootfs_list(enforce->root, tree);
     for (size_t i = 0; name && name[i]; i++)
         if (wire_step_parse(name[i], &id) == 0 && !enforce_step_known(id, known, n) &&
-            !enforce_settles(enforce, id, ENFORCE_HOME) && remove_stray(enforce, id, err) < 0)
+            !enforce_settles(enforce, id, ENFORCE_HOME) &&
+            hand_ask_clean(enforce->hand, id, err) < 0)
             rc = -1;
     rootfs_list_free(name);
-    if (remove_own(enforce, tree, err) < 0) /* stays while a known step stands in it */
+    if (remove_own(enforce, nobody, HAND_TREE, err) < 0) /* stays while a known step stands in it */
         rc = -1;
     return rc;
 }

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "packer/enforce/leaf_mark.h"
+#include "packer/enforce/list.h"
 
 #define CPUS "cpuset.cpus"
 #define EFFECTIVE "cpuset.cpus.effective"
@@ -209,6 +210,7 @@ static int add_step_cpus(struct enforce *enforce, const char *dir, void *arg)
 static int set_job(struct enforce *enforce, const struct enforce_step *step,
                    const struct cpus *want, struct berth_error *err)
 {
+    const struct enforce_list list = {step->id, HAND_JOB, false};
     struct cpus cpus = step->job_home;
     char job[CGROUP_DIR_MAX];
 
@@ -217,13 +219,14 @@ static int set_job(struct enforce *enforce, const struct enforce_step *step,
     job_dir(enforce, step, job);
     cpus_or(&cpus, want);
     enforce_each_dir(enforce, job, "step_", add_step_cpus, &cpus);
-    return enforce_write_cpus(enforce->root, job, CPUS, &cpus, err);
+    return enforce_write_list(enforce, &list, job, &cpus, err);
 }
 
 /* Give the step its home and want; where Slurm left its list empty it follows the job anyway. */
 static int set_step(struct enforce *enforce, const struct enforce_step *step,
                     const struct cpus *want, struct berth_error *err)
 {
+    const struct enforce_list list = {step->id, HAND_LEAF, false};
     struct cpus cpus;
     char dir[CGROUP_DIR_MAX];
 
@@ -234,7 +237,7 @@ static int set_step(struct enforce *enforce, const struct enforce_step *step,
         return 0;
     cpus = step->step_home;
     cpus_or(&cpus, want);
-    return enforce_write_cpus(enforce->root, dir, CPUS, &cpus, err);
+    return enforce_write_list(enforce, &list, dir, &cpus, err);
 }
 
 struct pinning {
@@ -281,9 +284,10 @@ static const struct cpus *pinned_to(struct enforce *enforce, const char *dir,
 static int pin_task(struct enforce *enforce, const char *dir, void *arg)
 {
     const struct pinning *pinning = arg;
+    const struct enforce_list list = {pinning->step->id, HAND_TASK, false};
     const struct cpus *to = pinned_to(enforce, dir, pinning);
 
-    return to ? enforce_write_cpus(enforce->root, dir, CPUS, to, pinning->err) : 0;
+    return to ? enforce_write_list(enforce, &list, dir, to, pinning->err) : 0;
 }
 
 static int check_task(struct enforce *enforce, const char *dir, void *arg)
@@ -299,11 +303,12 @@ static int pin(struct enforce *enforce, const struct enforce_step *step, enum en
 {
     struct process_table table;
     struct pinning pinning = {step, where, want, &table, err};
+    const struct enforce_list list = {step->id, HAND_USER, false};
     char user[CGROUP_DIR_MAX];
     int rc;
 
     step_dir(enforce, step, "/user", user);
-    if (enforce_write_cpus(enforce->root, user, CPUS, want, err) < 0)
+    if (enforce_write_list(enforce, &list, user, want, err) < 0)
         return -1;
     process_table_open(&table, enforce->root);
     rc = enforce_each_dir(enforce, user, "task_", pin_task, &pinning);
@@ -347,12 +352,10 @@ static int read_unpinned(struct enforce *enforce, const struct enforce_step *ste
 /* Notes on `user` what it gets back, before it is changed. */
 static void mark_user(struct enforce *enforce, const struct enforce_step *step)
 {
-    char user[CGROUP_DIR_MAX];
     struct cpus cpus;
 
-    step_dir(enforce, step, "/user", user);
     if (read_unpinned(enforce, step, &cpus, NULL) == 0)
-        leaf_mark_put(enforce, user, &cpus);
+        hand_ask_mark(enforce->hand, step->id, &cpus);
 }
 
 static int cgroup2_apply(struct enforce *enforce, const struct enforce_step *step,
@@ -400,7 +403,7 @@ static int cgroup2_restore(struct enforce *enforce, const struct enforce_step *s
                            struct berth_error *err)
 {
     const struct cpus *home = &step->step_home;
-    char job[CGROUP_DIR_MAX], user[CGROUP_DIR_MAX];
+    char job[CGROUP_DIR_MAX];
     struct cpus unpinned;
 
     if (!step->leaf[0]) /* never located */
@@ -410,8 +413,7 @@ static int cgroup2_restore(struct enforce *enforce, const struct enforce_step *s
          set_step(enforce, step, home, err) < 0) &&
         !cgroup2_gone(enforce, step))
         return -1;
-    step_dir(enforce, step, "/user", user);
-    leaf_mark_drop(enforce, user);
+    hand_ask_mark(enforce->hand, step->id, NULL);
     job_dir(enforce, step, job);
     if (set_job(enforce, step, home, err) < 0 && rootfs_exists(enforce->root, job))
         return -1;

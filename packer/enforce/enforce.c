@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "packer/hand/ask.h"
+
 static const struct enforce_way *const ways[] = {&enforce_cgroup2, &enforce_cgroup1,
                                                  &enforce_dryrun};
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
@@ -55,6 +57,15 @@ bool enforce_kernel_rebinds(const struct rootfs *root)
            (major < 6 || (major == 6 && minor < 2));
 }
 
+static struct hand_link *open_hand(const struct enforce *enforce)
+{
+    return hand_link_open(&(struct hand_site){.root = enforce->root,
+                                              .cgroup_root = enforce->cgroup_root,
+                                              .tree = enforce->tree,
+                                              .unified = enforce->way->jobs == slurm_jobs_cgroup2,
+                                              .rebinds = enforce->rebinds});
+}
+
 int enforce_open(struct enforce *enforce, const struct rootfs *root, const char *cgroup_root,
                  const char *name, struct berth_error *err)
 {
@@ -68,8 +79,11 @@ int enforce_open(struct enforce *enforce, const struct rootfs *root, const char 
         return -1;
     *enforce = (struct enforce){
         .way = way, .root = root, .tree = "berth", .rebinds = enforce_kernel_rebinds(root)};
+    strcpy(enforce->cgroup_root, cgroup_root);
+    enforce->hand = open_hand(enforce);
+    if (!enforce->hand)
+        return berth_no_memory(err);
     if (way->jobs == slurm_jobs_cgroup2)
         enforce->folders = slurm_folders_new();
-    strcpy(enforce->cgroup_root, cgroup_root);
     return 0;
 }

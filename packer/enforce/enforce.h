@@ -62,6 +62,7 @@ struct enforce_step {
 };
 
 struct enforce;
+struct hand_link; /* packer/hand/ask.h */
 
 /* Processes, as a growing list. All zero is the empty one; free(list.pid) ends it. */
 struct enforce_pids {
@@ -155,7 +156,8 @@ struct enforce {
     double until_s;
     struct enforce_settling *later; /* steps whose threads wait for their turn */
     struct slurm_folders *folders;  /* of cgroup2; NULL: nothing is remembered */
-    struct listed *listed; /* processes, as they were listed last; NULL: nothing is remembered */
+    struct listed *listed;  /* processes, as they were listed last; NULL: nothing is remembered */
+    struct hand_link *hand; /* who does what takes root; NULL: nothing can be changed */
 };
 
 extern const struct enforce_way enforce_cgroup1, enforce_cgroup2, enforce_dryrun;
@@ -166,7 +168,18 @@ int enforce_open(struct enforce *enforce, const struct rootfs *root, const char 
                  const char *name, struct berth_error *err);
 
 /* Forgets what is left for later turns, and what it remembers of Slurm's folders. */
+void enforce_drop(struct enforce *enforce);
+
+/* The same, and lets go of the hand: nothing can be changed any more. */
 void enforce_close(struct enforce *enforce);
+
+/* Tells the hand of a step that was located, or is in the journal, by root's word: only then it can
+ * be changed. 0, or -1 and err. */
+int enforce_register(struct enforce *enforce, const struct enforce_step *step,
+                     struct berth_error *err);
+
+/* Tells it that nothing of the step is to be changed any more. */
+void enforce_unregister(struct enforce *enforce, struct wire_step_id id);
 
 /* Begins a turn: until the next one so many threads may be looked at, and for so many seconds. A
  * step that has more is confined at once, and its threads are given their CPUs by enforce_turn().
@@ -251,8 +264,9 @@ bool enforce_exiting(const struct rootfs *root, pid_t pid);
 /* Affinity of one thread as the kernel reports it. 0, or -1 with errno. */
 int enforce_get_affinity(pid_t pid, struct cpus *cpus);
 
-/* Sets it. 0, or it has ended meanwhile; or -1 and err. */
-int enforce_set_thread(pid_t tid, const struct cpus *cpus, struct berth_error *err);
+/* Has that of a step's thread set. 0, or it has ended meanwhile; or -1 and err. */
+int enforce_set_thread(struct enforce *enforce, struct wire_step_id id, pid_t tid,
+                       const struct cpus *cpus, struct berth_error *err);
 
 /* What was seen of threads: how many, how many were changed, how many had ended, or may have been
  * left out of the kernel's list. */
@@ -265,6 +279,8 @@ struct enforce_wish {
     const struct cpus *cpus;           /* those that have no mask of their own */
     const struct enforce_masks *masks; /* those that have; NULL: none has */
     enum enforce_where where;
+    struct wire_step_id id; /* whose it is; {0, 0}: berthd's own process */
+    uint64_t started;       /* the process; 0: not known */
     bool launcher; /* of ranks: these are its home; only threads that have as many CPUs or more, and
                       others, are seen to: a cpuset's new list has widened them, or a placement of
                       the step as a whole has moved them. Who has fewer is a rank not seen yet. */
@@ -273,14 +289,14 @@ struct enforce_wish {
 /* Looks at each thread of a process, which has so many (0: not known), and adds to seen. `set`:
  * sets the affinity of those that have another one; else nobody is touched, and who reaches outside
  * is an error. 0, or -1 and err. */
-int enforce_visit_threads(const struct rootfs *root, pid_t pid, size_t threads,
+int enforce_visit_threads(struct enforce *enforce, pid_t pid, size_t threads,
                           const struct enforce_wish *wish, bool set, struct enforce_seen *seen,
                           struct berth_error *err);
 
-/* Set the affinity of every thread of a process, until a scan finds none with another one. 0 (a
- * vanished process too), or -1 and err. */
-int enforce_set_affinity(const struct rootfs *root, pid_t pid, const struct cpus *cpus,
-                         struct berth_error *err);
+/* Set the affinity of every thread of a step's process ({0, 0}: of berthd's own), until a scan
+ * finds none with another one. 0 (a vanished process too), or -1 and err. */
+int enforce_set_affinity(struct enforce *enforce, struct wire_step_id id, pid_t pid,
+                         const struct cpus *cpus, struct berth_error *err);
 
 /* The CPUs of all the step's tasks. */
 void enforce_union(const struct enforce_step *step, enum enforce_where where, struct cpus *cpus);
@@ -318,21 +334,12 @@ int enforce_settle(struct enforce *enforce, const struct enforce_step *step,
 int enforce_read_cpus(const struct rootfs *root, const char *dir, const char *file,
                       struct cpus *cpus, struct berth_error *err);
 
-/* Write a CPU list into a cgroup's file, unless it is there already, and read it back. 0, or -1
- * with errno and err. */
-int enforce_write_cpus(const struct rootfs *root, const char *dir, const char *file,
-                       const struct cpus *cpus, struct berth_error *err);
-
 /* Does a cgroup's file hold this list? 0, or -1 with err. */
 int enforce_check_cpus(const struct rootfs *root, const char *dir, const char *file,
                        const struct cpus *cpus, struct berth_error *err);
 
 /* Says whether a file of the cgroups can be written: what `probe` returns, and err. */
 int enforce_probe_file(const struct rootfs *root, const char *path, struct berth_error *err);
-
-/* Moves a process into a cgroup: 1, 0 where it has vanished, or -1 and err. */
-int enforce_move_pid(const struct rootfs *root, pid_t pid, const char *dir,
-                     struct berth_error *err);
 
 /* Says whether this machine's kernel locks a process's memory map to move it between cpusets. */
 bool enforce_kernel_rebinds(const struct rootfs *root);

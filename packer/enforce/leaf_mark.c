@@ -10,6 +10,7 @@
 
 #include "packer/base/file.h"
 #include "packer/enforce/enforce.h"
+#include "packer/enforce/list.h"
 
 /* Several slurmd may run on one host: each berthd has a name of its own (cgroup_name). */
 static void name_of(const struct enforce *enforce, char name[96])
@@ -20,28 +21,6 @@ static void name_of(const struct enforce *enforce, char name[96])
 static int open_dir(const struct enforce *enforce, const char *dir)
 {
     return rootfs_openat(enforce->root, dir, O_RDONLY | O_DIRECTORY);
-}
-
-void leaf_mark_put(const struct enforce *enforce, const char *dir, const struct cpus *cpus)
-{
-    char name[96], text[CPUS_TEXT_MAX];
-    int fd = open_dir(enforce, dir);
-
-    name_of(enforce, name);
-    if (fd >= 0 && cpus_format(cpus, text, sizeof(text)) == 0)
-        fsetxattr(fd, name, text, strlen(text), XATTR_CREATE);
-    file_close(fd);
-}
-
-void leaf_mark_drop(const struct enforce *enforce, const char *dir)
-{
-    int fd = open_dir(enforce, dir);
-    char name[96];
-
-    name_of(enforce, name);
-    if (fd >= 0)
-        fremovexattr(fd, name);
-    file_close(fd);
 }
 
 bool leaf_mark_get(const struct enforce *enforce, const char *dir, struct cpus *cpus)
@@ -89,6 +68,7 @@ static int read_home(struct enforce *enforce, const char *step, struct cpus *hom
 }
 
 struct writing {
+    struct wire_step_id id;
     const struct cpus *cpus;
     struct berth_error *err;
 };
@@ -96,39 +76,74 @@ struct writing {
 static int write_cpus(struct enforce *enforce, const char *dir, void *arg)
 {
     const struct writing *writing = arg;
+    const struct enforce_list list = {writing->id, HAND_TASK, false};
     struct cpus now;
 
     if (enforce_read_cpus(enforce->root, dir, "cpuset.cpus", &now, NULL) < 0)
         return 0; /* the controller is not enabled so far down */
-    return enforce_write_cpus(enforce->root, dir, "cpuset.cpus", writing->cpus, writing->err);
+    return enforce_write_list(enforce, &list, dir, writing->cpus, writing->err);
 }
 
 /* Parents are never smaller than their children. */
-static int give_cpus(struct enforce *enforce, const char *dir, const struct cpus *home,
-                     struct berth_error *err)
+static int give_cpus(struct enforce *enforce, struct wire_step_id id, const char *dir,
+                     const struct cpus *home, struct berth_error *err)
 {
-    struct writing writing = {home, err};
+    bool unified = enforce->way->jobs == slurm_jobs_cgroup2;
+    const struct enforce_list list = {id, unified ? HAND_USER : HAND_LEAF, false};
+    struct writing writing = {id, home, err};
     struct cpus both;
 
     if (enforce_read_cpus(enforce->root, dir, "cpuset.cpus", &both, err) < 0)
         return -1;
     cpus_or(&both, home);
-    if (enforce_write_cpus(enforce->root, dir, "cpuset.cpus", &both, err) < 0 ||
+    if (enforce_write_list(enforce, &list, dir, &both, err) < 0 ||
         enforce_each_dir(enforce, dir, "task_", write_cpus, &writing) < 0)
         return -1;
-    return enforce_write_cpus(enforce->root, dir, "cpuset.cpus", home, err);
+    return enforce_write_list(enforce, &list, dir, home, err);
 }
 
-static int give_affinity(struct enforce *enforce, const char *dir, const struct cpus *home,
-                         struct berth_error *err)
+static int give_affinity(struct enforce *enforce, struct wire_step_id id, const char *dir,
+                         const struct cpus *home, struct berth_error *err)
 {
     const struct enforce_step nobody = {.ntasks = 0};
     struct enforce_pids list = {0};
     int rc = enforce_pids_leaf(enforce, &nobody, dir, &list);
 
     for (size_t i = 0; rc == 0 && i < list.n; i++)
-        rc = enforce_set_affinity(enforce->root, list.pid[i], home, err);
+        rc = enforce_set_affinity(enforce, id, list.pid[i], home, err);
     free(list.pid);
+    return rc;
+}
+
+/* Tells the hand of a step that nobody knows any more: Slurm's folder says whose it is. */
+static int tell_hand(struct enforce *enforce, struct wire_step_id id, const char *path,
+                     const struct cpus *home, struct berth_error *err)
+{
+    bool unified = enforce->way->jobs == slurm_jobs_cgroup2;
+    size_t top = strlen(enforce->cgroup_root) + strlen(unified ? "/" : "/cpuset/");
+    struct enforce_step step = {.id = id, .job_home = *home};
+    const char *user = strstr(path + top, "/uid_");
+
+    if ((size_t)snprintf(step.leaf, sizeof(step.leaf), "%s", path + top) >= sizeof(step.leaf))
+        return berth_error_set(err, "%.64s...: the path is too long", path);
+    step.uid = user ? (uint32_t)strtoul(user + strlen("/uid_"), NULL, 10) : 0;
+    return enforce_register(enforce, &step, err);
+}
+
+/* `path`: the step's folder; `dir`: what is marked. 0, or -1 and err. */
+static int give_back(struct enforce *enforce, struct wire_step_id id, const char *path,
+                     const char *dir, struct cpus *home, struct berth_error *err)
+{
+    int rc = -1;
+
+    if (read_home(enforce, path, home, err) < 0 || tell_hand(enforce, id, path, home, err) < 0)
+        return -1;
+    if (give_cpus(enforce, id, dir, home, err) == 0 &&
+        give_affinity(enforce, id, dir, home, err) == 0) {
+        hand_ask_mark(enforce->hand, id, NULL);
+        rc = 0;
+    }
+    enforce_unregister(enforce, id);
     return rc;
 }
 
@@ -144,15 +159,10 @@ static int undo_step(struct enforce *enforce, const char *path, void *arg)
     snprintf(dir, sizeof(dir), "%s%s", path, undoing->below);
     if (!leaf_mark_get(enforce, dir, &home))
         return 0;
-    if ((size_t)snprintf(name, sizeof(name), "%u.%s", undoing->job, step) < sizeof(name) &&
-        wire_step_parse(name, &id) == 0 && enforce_step_known(id, undoing->known, undoing->n))
+    if ((size_t)snprintf(name, sizeof(name), "%u.%s", undoing->job, step) >= sizeof(name) ||
+        wire_step_parse(name, &id) < 0 || enforce_step_known(id, undoing->known, undoing->n))
         return 0;
-    if (read_home(enforce, path, &home, undoing->err) < 0 ||
-        give_cpus(enforce, dir, &home, undoing->err) < 0 ||
-        give_affinity(enforce, dir, &home, undoing->err) < 0)
-        return 0;
-    leaf_mark_drop(enforce, dir);
-    undoing->undone++;
+    undoing->undone += give_back(enforce, id, path, dir, &home, undoing->err) == 0;
     return 0;
 }
 

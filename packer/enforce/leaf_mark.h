@@ -16,9 +16,8 @@
 
 struct enforce;
 
-/* Marks the folder with the CPUs that it had; one that is marked stays as it is. */
-void leaf_mark_put(const struct enforce *enforce, const char *dir, const struct cpus *cpus);
-void leaf_mark_drop(const struct enforce *enforce, const char *dir);
+/* The hand marks the folder with the CPUs that it had, one that is marked stays as it is, and
+ * removes the mark (hand_ask_mark). */
 
 /* Says whether this berthd, or one before it, has marked the folder, and reads the CPUs. */
 bool leaf_mark_get(const struct enforce *enforce, const char *dir, struct cpus *cpus);

@@ -8,9 +8,11 @@ libpacker_la_SOURCES += \
 	packer/enforce/folder_watch.c packer/enforce/folder_watch.h \
 	packer/enforce/job_watch.c packer/enforce/job_watch.h \
 	packer/enforce/leaf_mark.c packer/enforce/leaf_mark.h \
+	packer/enforce/list.h \
 	packer/enforce/listed.c packer/enforce/listed.h \
 	packer/enforce/masks.c packer/enforce/masks.h packer/enforce/masks_read.c \
 	packer/enforce/processes.c \
+	packer/enforce/register.c \
 	packer/enforce/settle.c \
 	packer/enforce/slices.c packer/enforce/slices.h \
 	packer/enforce/slurm_folders.c packer/enforce/slurm_folders.h \

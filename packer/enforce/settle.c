@@ -22,6 +22,7 @@
 #include "packer/base/array.h"
 #include "packer/base/clock.h"
 #include "packer/enforce/listed.h"
+#include "packer/hand/ask.h"
 #include "packer/system/process_look.h"
 
 /* Rounds in which processes are moved out of berth's cgroup of the step: its CPUs are the right
@@ -130,13 +131,17 @@ static int note_right(struct enforce_settling *settling, pid_t pid, uint64_t sta
 static struct enforce_wish wish_for(struct enforce_settling *settling, pid_t pid)
 {
     long task = enforce_task_of(&settling->table, &settling->step, pid);
-    struct enforce_wish wish = {&settling->all, &settling->step.masks, settling->where, false};
+    struct enforce_wish wish = {.cpus = &settling->all,
+                                .masks = &settling->step.masks,
+                                .where = settling->where,
+                                .id = settling->step.id};
 
     if (task >= 0)
         wish.cpus = settling->where == ENFORCE_HOME ? &settling->step.task[task].home
                                                     : &settling->step.task[task].cpus;
     else if (settling->step.ranks)
-        wish = (struct enforce_wish){.cpus = &settling->step.step_home, .launcher = true};
+        wish = (struct enforce_wish){
+            .cpus = &settling->step.step_home, .id = settling->step.id, .launcher = true};
     return wish;
 }
 
@@ -145,14 +150,14 @@ static struct enforce_wish wish_for(struct enforce_settling *settling, pid_t pid
 static int bring(struct enforce *enforce, struct enforce_settling *settling, pid_t pid,
                  const struct process_look *look, struct berth_error *err)
 {
-    int moved;
+    long moved;
 
     if (settling->look != LOOK_SET || settling->rounds >= CATCH_ROUNDS ||
         settling->at >= settling->list.own || !settling->home[0])
         return 0;
     moved = enforce_may_move(enforce, pid, err) < 0
                 ? -1
-                : enforce_move_pid(enforce->root, pid, settling->home, err);
+                : hand_ask_move(enforce->hand, settling->step.id, HAND_LEAF, &pid, 1, err);
     if (moved < 0)
         return look->exiting ? 0 : -1;
     settling->seen.changed += moved > 0 && !look->exiting;
@@ -177,8 +182,9 @@ static int visit(struct enforce *enforce, struct enforce_settling *settling, pid
     look = row->look; /* the table grows */
     known = was_right(settling, pid, look.started);
     wish = wish_for(settling, pid);
+    wish.started = look.started;
     if (bring(enforce, settling, pid, &look, err) < 0 ||
-        enforce_visit_threads(enforce->root, pid, look.exiting ? 0 : look.threads, &wish,
+        enforce_visit_threads(enforce, pid, look.exiting ? 0 : look.threads, &wish,
                               settling->look == LOOK_SET, &seen, err) < 0)
         return -1;
     seen.missed += look.exiting;
@@ -310,7 +316,7 @@ void enforce_forget(struct enforce *enforce, struct wire_step_id id)
     }
 }
 
-void enforce_close(struct enforce *enforce)
+void enforce_drop(struct enforce *enforce)
 {
     while (enforce->later)
         enforce_forget(enforce, enforce->later->step.id);
@@ -318,6 +324,13 @@ void enforce_close(struct enforce *enforce)
     listed_free(enforce->listed);
     enforce->folders = NULL;
     enforce->listed = NULL;
+}
+
+void enforce_close(struct enforce *enforce)
+{
+    enforce_drop(enforce);
+    hand_link_close(enforce->hand);
+    enforce->hand = NULL;
 }
 
 bool enforce_settles(const struct enforce *enforce, struct wire_step_id id,

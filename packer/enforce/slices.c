@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "packer/enforce/enforce.h"
+#include "packer/hand/ask.h"
 #include "packer/system/capabilities.h"
 
 #define NS_PER_MS 1000000u
 #define SLICE_LEAST_NS 100000u /* Linux: __setparam_fair() clamps to that */
 #define SLICE_MOST_NS (SLICES_MS_MAX * NS_PER_MS)
-#define RESET_ON_FORK 0x01u /* SCHED_FLAG_RESET_ON_FORK */
 
 /* The first version of the kernel's struct sched_attr, which glibc has since 2.41 only. */
 struct attributes {
@@ -31,6 +31,7 @@ struct attributes {
 
 /* What all threads of a walk shall have. */
 struct wish {
+    struct wire_step_id id;
     bool change, batch;
     uint64_t slice_ns; /* with batch */
     struct slices_known known;
@@ -42,24 +43,28 @@ static int get(pid_t tid, struct attributes *attributes)
     return (int)syscall(SYS_sched_getattr, tid, attributes, sizeof(*attributes), 0);
 }
 
-/* Nice, and whether children are begun anew, stay as they are. */
-static int set(pid_t tid, const struct attributes *now, const struct wish *wish)
-{
-    struct attributes next = {.size = sizeof(next),
-                              .policy = wish->batch ? SCHED_BATCH : SCHED_OTHER,
-                              .flags = now->flags & RESET_ON_FORK,
-                              .nice = now->nice,
-                              .runtime_ns = wish->batch ? wish->slice_ns : 0};
-
-    return (int)syscall(SYS_sched_setattr, tid, &next, 0);
-}
-
 /* The slice that the kernel makes of one that it is asked for. */
 static uint64_t clamp(uint64_t slice_ns)
 {
     return slice_ns < SLICE_LEAST_NS  ? SLICE_LEAST_NS
            : slice_ns > SLICE_MOST_NS ? SLICE_MOST_NS
                                       : slice_ns;
+}
+
+/* Has it set. 0, or it has gone; -1 with errno. */
+static int set(struct enforce *enforce, pid_t tid, const struct wish *wish)
+{
+    struct hand_message message = {.kind = HAND_CLASS, .n = 1, .id = wish->id};
+    struct hand_answer answer;
+
+    message.class.batch = wish->batch;
+    message.class.slice_ns = wish->batch ? clamp(wish->slice_ns) : 0;
+    message.class.thread[0] = (struct hand_task){.pid = tid};
+    if (hand_ask(enforce->hand, HAND_BY_HEAD, &message, &answer, NULL) == 0) {
+        errno = answer.status[0] < 0 ? -answer.status[0] : 0;
+        return answer.status[0] < 0 ? -1 : 0;
+    }
+    return -1;
 }
 
 /* Returns a slice in whole milliseconds; 0: it is not one. */
@@ -104,7 +109,7 @@ static void note(const struct attributes *now, const struct wish *wish, struct s
 }
 
 /* Sees to one thread. 0, or -1 and err; one that has gone, or runs only to exit, is no failure. */
-static int visit(const struct rootfs *root, pid_t tid, const struct wish *wish,
+static int visit(struct enforce *enforce, pid_t tid, const struct wish *wish,
                  struct slices_seen *seen, struct berth_error *err)
 {
     struct attributes now;
@@ -113,8 +118,8 @@ static int visit(const struct rootfs *root, pid_t tid, const struct wish *wish,
         return 0;
     seen->threads++;
     if (wish->change && !is_own(&now, wish) && !is_wanted(&now, wish)) {
-        if (set(tid, &now, wish) < 0)
-            return errno == ESRCH || enforce_exiting(root, tid)
+        if (set(enforce, tid, wish) < 0)
+            return enforce_exiting(enforce->root, tid)
                        ? 0
                        : berth_error_set(err, "thread %d: cannot set its class: %s", (int)tid,
                                          capabilities_why(CAPABILITY(CAP_SYS_NICE), errno));
@@ -145,8 +150,9 @@ struct slices_pass {
     struct slices_seen seen;
 };
 
-struct slices_pass *slices_pass_new(size_t n, const pid_t *pid, enum slices_do what,
-                                    uint64_t slice_ns, const struct slices_known *known)
+struct slices_pass *slices_pass_new(struct wire_step_id id, size_t n, const pid_t *pid,
+                                    enum slices_do what, uint64_t slice_ns,
+                                    const struct slices_known *known)
 {
     struct slices_pass *pass = calloc(1, sizeof(*pass));
     pid_t *copy = calloc(n + 1, sizeof(*copy));
@@ -158,7 +164,8 @@ struct slices_pass *slices_pass_new(size_t n, const pid_t *pid, enum slices_do w
     }
     for (size_t i = 0; i < n; i++) /* pid is NULL where there are none */
         copy[i] = pid[i];
-    pass->wish = (struct wish){.change = what != SLICES_LOOK,
+    pass->wish = (struct wish){.id = id,
+                               .change = what != SLICES_LOOK,
                                .batch = what == SLICES_GIVE,
                                .slice_ns = slice_ns,
                                .known = *known};
@@ -234,8 +241,7 @@ static int visit_process(struct enforce *enforce, struct slices_pass *pass, stru
         if (!enforce_may_look(enforce))
             return 1;
         if (is_still(enforce->root, pass, thread))
-            rc = visit(enforce->root, (pid_t)strtol(thread, NULL, 10), &pass->wish, &pass->seen,
-                       err);
+            rc = visit(enforce, (pid_t)strtol(thread, NULL, 10), &pass->wish, &pass->seen, err);
     }
     return rc;
 }

@@ -59,11 +59,12 @@ enum slices_do { SLICES_LOOK, SLICES_GIVE, SLICES_TAKE };
  * kernel has none. */
 uint64_t slices_base_ns(void);
 
-/* One pass through the threads of n processes, which is to be freed. A slice in ns > 0, with
- * SLICES_GIVE, also to those that have one of known->given_ms. NULL: no memory. */
+/* One pass through the threads of n processes of the step, which is to be freed. A slice in ns > 0,
+ * with SLICES_GIVE, also to those that have one of known->given_ms. NULL: no memory. */
 struct slices_pass;
-struct slices_pass *slices_pass_new(size_t n, const pid_t *pid, enum slices_do what,
-                                    uint64_t slice_ns, const struct slices_known *known);
+struct slices_pass *slices_pass_new(struct wire_step_id id, size_t n, const pid_t *pid,
+                                    enum slices_do what, uint64_t slice_ns,
+                                    const struct slices_known *known);
 void slices_pass_free(struct slices_pass *pass); /* NULL is fine */
 
 /* Before a pass goes on in a later turn: leaves those processes out that are not among these n, for

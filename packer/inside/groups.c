@@ -114,7 +114,7 @@ static int free_thread(const struct back *back, const struct cpus *to, pid_t tid
     if (enforce_get_affinity(tid, &now) < 0 || groups_look(back->groups, &now, &at) != GROUPS_IN ||
         back->keep(back->step, tid, at))
         return 0;
-    if (enforce_set_thread(tid, to, err) < 0)
+    if (enforce_set_thread(back->packer->world.enforce, back->step->request.id, tid, to, err) < 0)
         return enforce_exiting(&back->packer->world.root, tid) ? 0 : -1;
     return 1;
 }

@@ -361,7 +361,7 @@ static int move_all(const struct packer *packer, const struct step *step,
             groups_cut(packer->world.topo, &step->body.task[move->task].cpus, shuffle->caches,
                        &groups);
         to = move->to == SHUFFLE_NOWHERE ? &groups.all : &groups.cpus[move->to];
-        if (enforce_set_thread(move->tid, to, err) < 0 &&
+        if (enforce_set_thread(packer->world.enforce, step->request.id, move->tid, to, err) < 0 &&
             !enforce_exiting(&packer->world.root, move->tid))
             return -1;
     }

@@ -83,8 +83,8 @@ static int begin_pass(const struct packer *packer, const struct step *step,
 
     if (list(packer, step, &pid, &n, err) < 0)
         return -1;
-    slicing->pass =
-        slices_pass_new(n, pid, slicing->what, (uint64_t)slicing->slice_ms * 1000000, &known);
+    slicing->pass = slices_pass_new(step->request.id, n, pid, slicing->what,
+                                    (uint64_t)slicing->slice_ms * 1000000, &known);
     free(pid);
     return slicing->pass ? 0 : berth_no_memory(err);
 }

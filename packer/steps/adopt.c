@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "packer/base/log.h"
 #include "packer/steps/stand.h"
 #include "packer/system/process_look.h"
 
@@ -50,4 +51,14 @@ void adopt_places(const struct packer *packer)
         for (size_t i = 0; step_movable(step) && i < step->body.ntasks; i++)
             stand_image(packer, packer->pool, &step->body.task[i].use, &step->body.task[i].cpus);
     }
+}
+
+void adopt_hand(const struct packer *packer)
+{
+    struct berth_error err;
+    struct step *step;
+
+    TAILQ_FOREACH(step, &packer->steps->live, link)
+    if (enforce_register(packer->world.enforce, &step->body, &err) < 0)
+        log_warn("step %u.%u: %s", step->request.id.job, step->request.id.step, err.text);
 }

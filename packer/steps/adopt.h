@@ -15,6 +15,9 @@ enum adopt { ADOPT_SAME, ADOPT_OTHER, ADOPT_NOBODY };
  * must have been there when the step was registered. ADOPT_NOBODY: no process is left of it. */
 enum adopt adopt_of(const struct packer *packer, const struct step *step);
 
+/* The hand is told of the journal's steps: only then they can be changed, and sent home. */
+void adopt_hand(const struct packer *packer);
+
 /* The tasks of the journal's steps stand where the permutation puts them; in a wide cpuset, as far
  * as the steps have few threads. */
 void adopt_places(const struct packer *packer);

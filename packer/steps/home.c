@@ -50,6 +50,8 @@ int home_find(const struct packer *packer, struct step *step, struct berth_error
                                            err) < 0)
         return -1;
     keep_job_home(packer, step);
+    if (enforce_register(packer->world.enforce, &step->body, err) < 0)
+        return -1;
     loosen(step);
     for (size_t i = 0; i < step->body.ntasks; i++)
         step->body.task[i].cpus = step->body.task[i].home;

@@ -827,6 +827,7 @@ static void write_end(const struct packer *packer, struct wire_step_id id)
 
     if (journal_end(packer, id, &err) < 0)
         log_error("%s", err.text);
+    enforce_unregister(packer->world.enforce, id);
 }
 
 const struct stage journal_stage = {

@@ -14,4 +14,5 @@ libwire_la_SOURCES += \
 	packer/wire/wire_program.c packer/wire/wire_program.h \
 	packer/wire/wire_program_table.c packer/wire/wire_program_table.h \
 	packer/wire/wire_records.c packer/wire/wire_records.h \
-	packer/wire/wire_shape.c
+	packer/wire/wire_shape.c \
+	packer/wire/wire_step.c

@@ -9,6 +9,7 @@
  * no PMU, perf's share is software events only, and this is said. A round is timed by the reading
  * thread's CPU time: what a core has to give for it, its system calls included. */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +101,8 @@ static void start_steps(struct bench *bench)
             target->cpus = bench->topo->cpus;
         else
             cpus_add(&target->cpus, nth_cpu(&bench->topo->cpus, i));
-        enforce_set_affinity(&bench->root, bench->task[i].pid, &target->cpus, NULL);
+        sched_setaffinity(bench->task[i].pid, sizeof(target->cpus.word),
+                          (const cpu_set_t *)target->cpus.word);
         bench->task[i].cpus = bench->task[i].use = bench->task[i].home = target->cpus;
     }
     usleep(300000); /* the children are there */

@@ -18,6 +18,7 @@ libtest_la_SOURCES = \
 	tests/unit/common/ledger_box.c tests/unit/common/ledger_box.h \
 	tests/unit/common/machine.c tests/unit/common/machine.h \
 	tests/unit/common/made_machine.c tests/unit/common/made_machine.h \
+	tests/unit/common/handed.h \
 	tests/unit/common/mariadb_box.c tests/unit/common/mariadb_box.h \
 	tests/unit/common/memory_tree.c tests/unit/common/memory_tree.h \
 	tests/unit/common/meters.c tests/unit/common/meters.h \
@@ -167,6 +168,7 @@ unit_programs = \
 	tests/unit/enforce/test_slices \
 	tests/unit/enforce/test_slurm_jobs \
 	tests/unit/enforce/test_threads \
+	tests/unit/hand/test_hand \
 	tests/unit/identity/test_asker \
 	tests/unit/identity/test_jobs \
 	tests/unit/inside/test_deal \
@@ -422,7 +424,7 @@ endif
 # Sanitizers see nothing of these: one builds what it needs with its own, the others read the sources.
 if !SANITIZERS
 TESTS += tests/unit/tasks/test_tsan.sh tests/check-layers tests/test-layers tests/check-writers tests/test-writers \
-	tests/check-tables tests/test-tables tests/check-bag tests/test-bag tests/check-names tests/check-map tests/test-once
+	tests/check-tables tests/test-tables tests/check-bag tests/test-bag tests/check-hand tests/check-names tests/check-map tests/test-once
 endif
 EXTRA_DIST += $(unit_scripts) tests/unit/common/ctl_check.sh tests/unit/metrics/rules_test.yml tests/unit/tasks/test_tsan.sh
 

@@ -20,6 +20,7 @@
 #include "packer/enforce/enforce.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"
+#include "tests/unit/common/handed.h"
 #include "tests/unit/common/steps.h"
 
 #define SCOPE "system.slice/n1_slurmstepd.scope"
@@ -105,6 +106,8 @@ static int setup(void **state)
     make_cgroup(box, SCOPE "/job_7/step_0/user/task_1", NULL);
     assert_int_equal(rootfs_open(&box->root, "/", NULL), 0);
     assert_int_equal(enforce_open(&box->enforce, &box->root, box->dir, "auto", &err), 0);
+    handed_tell(&box->enforce, (struct wire_step_id){1, 0}, 0,
+                NULL); /* of a job that has all CPUs */
     *state = box;
     return 0;
 }
@@ -132,7 +135,8 @@ static void start(struct box *box)
     for (size_t i = 0; i < 2; i++)
         box->task[i] = (struct enforce_task){.pid = box->run.task[i]};
     box->step = (struct enforce_step){.id = {7, 0}, .ntasks = 2, .task = box->task};
-    if (enforce_cgroup2.locate(&box->enforce, "n1", &box->step, &err) < 0)
+    if (enforce_cgroup2.locate(&box->enforce, "n1", &box->step, &err) < 0 ||
+        enforce_register(&box->enforce, &box->step, &err) < 0)
         fail_msg("%s", err.text);
 }
 

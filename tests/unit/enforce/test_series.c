@@ -19,8 +19,10 @@
 #include <cmocka.h>
 
 #include "packer/enforce/leaf_mark.h"
+#include "packer/hand/ask.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"
+#include "tests/unit/common/handed.h"
 #include "tests/unit/common/slurm_tree.h"
 #include "tests/unit/common/steps.h"
 
@@ -68,6 +70,7 @@ static void open_scene(struct scene *scene, const struct slurm_series *series, u
 
     memset(scene, 0, sizeof(*scene));
     slurm_tree_open(&scene->tree, series);
+    handed_tell(&scene->tree.enforce, HANDED_ID, 0, NULL); /* of a job that has all CPUs */
     slurm_tree_job(&scene->tree, 7, "0\n");
     slurm_tree_step(&scene->tree, id, "0\n", STEPD);
     for (unsigned i = 0; i < 2; i++) {
@@ -93,7 +96,10 @@ static void close_scene(struct scene *scene)
 
 static int locate(struct scene *scene, struct berth_error *err)
 {
-    return scene->tree.enforce.way->locate(&scene->tree.enforce, "n1", &scene->step, err);
+    return scene->tree.enforce.way->locate(&scene->tree.enforce, "n1", &scene->step, err) < 0 ||
+                   enforce_register(&scene->tree.enforce, &scene->step, err) < 0
+               ? -1
+               : 0;
 }
 
 static void must_locate(struct scene *scene)
@@ -306,7 +312,9 @@ static void test_what_no_journal_knows_is_given_back(void **state)
         snprintf(user, sizeof(user), "/cg/%s%s%s", series->unified ? "" : "cpuset/", path,
                  series->unified ? "/user" : "");
         marked = cpus_of("0");
-        leaf_mark_put(&scene.tree.enforce, user, &marked);
+        scene.step.job_home = cpus_of("0-1");
+        assert_int_equal(enforce_register(&scene.tree.enforce, &scene.step, &err), 0);
+        hand_ask_mark(scene.tree.enforce.hand, scene.step.id, &marked);
         if (!leaf_mark_get(&scene.tree.enforce, user, &marked)) {
             close_scene(&scene);
             print_message("this folder cannot be marked\n");

@@ -235,14 +235,15 @@ static void test_real_time(void **state)
 static void test_in_turns(void **state)
 {
     struct team *team = *state;
-    struct enforce enforce = {.root = &team->root};
+    struct enforce enforce;
     struct slices_pass *pass =
-        slices_pass_new(1, &team->pid, SLICES_GIVE, 30000000,
+        slices_pass_new(HANDED_ID, 1, &team->pid, SLICES_GIVE, 30000000,
                         &(struct slices_known){.base_ns = team->before.runtime_ns});
     struct berth_error err = {""};
     struct slices_seen seen;
 
     assert_non_null(pass);
+    handed_open(&enforce, &team->root, 1, &team->pid);
     for (size_t turn = 1; turn <= (WORKERS + 1) / 2; turn++) {
         enforce_pace(&enforce, 2, 60);
         assert_int_equal(slices_pass_turn(&enforce, pass, &seen, &err), 1);
@@ -253,6 +254,7 @@ static void test_in_turns(void **state)
     assert_int_equal(seen.threads, WORKERS + 1);
     assert_int_equal(seen.batch, WORKERS);
     slices_pass_free(pass);
+    enforce_close(&enforce);
     assert_all(team, SCHED_BATCH, 30000000);
     take(team, &seen);
 }
@@ -268,12 +270,13 @@ static void *stay(void *unused)
 static void test_the_list_stays(void **state)
 {
     struct team *team = *state;
-    struct enforce enforce = {.root = &team->root};
-    struct slices_pass *pass =
-        slices_pass_new(1, &team->pid, SLICES_LOOK, 0, &(struct slices_known){.base_ns = 0});
+    struct enforce enforce;
+    struct slices_pass *pass = slices_pass_new(HANDED_ID, 1, &team->pid, SLICES_LOOK, 0,
+                                               &(struct slices_known){.base_ns = 0});
     struct slices_seen seen;
     pthread_t thread;
 
+    handed_open(&enforce, &team->root, 1, &team->pid);
     enforce_pace(&enforce, 0, 60);
     assert_int_equal(slices_pass_turn(&enforce, pass, &seen, NULL), 1);
     assert_int_equal(seen.threads, 0);
@@ -284,6 +287,7 @@ static void test_the_list_stays(void **state)
     pthread_cancel(thread);
     pthread_join(thread, NULL);
     slices_pass_free(pass);
+    enforce_close(&enforce);
 }
 
 /* Between two turns the process has ended, and its number is another one's. */
@@ -291,12 +295,13 @@ static void test_strangers_are_left_out(void **state)
 {
     static const pid_t others[] = {3, 1};
     struct team *team = *state;
-    struct enforce enforce = {.root = &team->root};
+    struct enforce enforce;
     struct slices_pass *pass =
-        slices_pass_new(1, &team->pid, SLICES_GIVE, 30000000,
+        slices_pass_new(HANDED_ID, 1, &team->pid, SLICES_GIVE, 30000000,
                         &(struct slices_known){.base_ns = team->before.runtime_ns});
     struct slices_seen seen;
 
+    handed_open(&enforce, &team->root, 1, &team->pid);
     enforce_pace(&enforce, 1, 60);
     assert_int_equal(slices_pass_turn(&enforce, pass, &seen, NULL), 1);
     assert_int_equal(seen.changed, 1);
@@ -305,6 +310,7 @@ static void test_strangers_are_left_out(void **state)
     assert_int_equal(slices_pass_turn(&enforce, pass, &seen, NULL), 0);
     assert_int_equal(seen.changed, 1);
     slices_pass_free(pass);
+    enforce_close(&enforce);
     take(team, &seen);
 }
 

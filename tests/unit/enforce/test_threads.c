@@ -20,6 +20,7 @@
 #include "packer/enforce/enforce.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"
+#include "tests/unit/common/handed.h"
 #include "tests/unit/common/steps.h"
 
 struct box {
@@ -45,6 +46,7 @@ static void start(struct box *box, size_t n, enum step_kind kind)
     for (size_t i = 0; i < n; i++)
         box->task[i].pid = box->run.task[i];
     box->step = (struct enforce_step){.id = {900001, 0}, .ntasks = n, .task = box->task};
+    handed_tell(&box->enforce, box->step.id, n, box->run.task);
 }
 
 static long task_of(struct box *box, pid_t pid)
@@ -95,11 +97,11 @@ static void test_affinity_of_every_thread(void **state)
     pid = box->run.task[0];
     assert_int_equal(enforce_get_affinity(pid, &now), 0);
     assert_true(cpus_equal(&now, &zero));
-    assert_int_equal(enforce_set_affinity(&box->root, pid, &one, &err), 0);
+    assert_int_equal(enforce_set_affinity(&box->enforce, box->step.id, pid, &one, &err), 0);
     assert_true(step_runs_on(pid, "1"));
     assert_true(step_runs_on(box->run.child[0], "0")); /* another process */
 
-    assert_int_equal(enforce_set_affinity(&box->root, pid, &none, &err), -1);
+    assert_int_equal(enforce_set_affinity(&box->enforce, box->step.id, pid, &none, &err), -1);
     assert_non_null(strstr(err.text, "cannot set its affinity to : Invalid argument"));
     assert_true(step_runs_on(pid, "1"));
 }
@@ -116,7 +118,7 @@ static void test_a_vanished_process(void **state)
     assert_int_equal(enforce_get_affinity(pid, &now), -1);
     assert_int_equal(errno, ESRCH);
     assert_true(cpus_has(&now, 3)); /* unchanged */
-    assert_int_equal(enforce_set_affinity(&box->root, pid, &zero, NULL), 0);
+    assert_int_equal(enforce_set_affinity(&box->enforce, box->step.id, pid, &zero, NULL), 0);
     assert_int_equal(enforce_settle(&box->enforce, &box->step, ENFORCE_HOME, false, NULL), 0);
     assert_false(enforce_step_alive(&box->enforce, &box->step));
 }

@@ -2,6 +2,7 @@
 /* test_shuffle - a step that asked for `shuffle`: how long its threads wait for locks is played;
  * the threads are real ones of this machine, which counts as two packages of one core each. */
 #include "tests/unit/common/fixture.h"
+#include "tests/unit/common/handed.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -95,9 +96,8 @@ static void assert_all_at(const char *cpus)
 static void set(size_t i, const char *cpus)
 {
     struct cpus set = cpus_of(cpus);
-    struct berth_error err;
 
-    assert_int_equal(enforce_set_thread(tid[i], &set, &err), 0);
+    assert_int_equal(sched_setaffinity(tid[i], sizeof(set.word), (const cpu_set_t *)set.word), 0);
 }
 
 /* ---- a node with it ---- */
@@ -156,6 +156,7 @@ static struct step *start(struct fixture *f)
     request.options.shuffle = true;
     step = fixture_start(f, request);
     step->body.task[0].pid = child;
+    handed_tell(f->packer.world.enforce, step->request.id, 1, &child);
     assert_cpus(&step->body.task[0].cpus, "0-1");
     for (size_t i = 0; i < THREADS; i++)
         set(i, "0-1");
@@ -426,6 +427,8 @@ static void test_kill_elsewhere(void **state)
     f->way.touches = true;
     assert_cpus(&step->body.task[0].cpus, "0-1");
     other->body.task[0].pid = step->body.task[0].pid = child; /* which is there, on this machine */
+    handed_tell(f->packer.world.enforce, step->request.id, 1, &child);
+    handed_tell(f->packer.world.enforce, other->request.id, 1, &child);
     assert_int_equal(journal_start(&f->packer, other, &err), 0);
     for (size_t i = 0; i < THREADS; i++)
         set(i, i % 2 ? "1" : "0");

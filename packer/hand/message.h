@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* message - what berthd's head can ask of the hand, which alone changes what is the kernel's or
+ * other users': fixed structs, without a pointer, so that they can cross between two processes as
+ * they are. hand.c has the table that says of each kind how long it is, who may ask, and what is
+ * checked.
+ *
+ * A message names a step and a place, never a path: the hand makes the path itself. */
+#ifndef BERTH_HAND_MESSAGE_H
+#define BERTH_HAND_MESSAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "packer/base/cpus.h"
+#include "packer/base/error.h"
+#include "packer/wire/wire.h"
+
+enum hand_kind {
+    HAND_STEP,    /* root's plugin has registered a step */
+    HAND_FORGET,  /* nothing of it is changed any more */
+    HAND_LIST,    /* a CPU list of a cpuset, or its list of memory nodes */
+    HAND_FOLDER,  /* berth's own cpuset of a step (v1), or that of all: made or removed */
+    HAND_MOVE,    /* processes change between berth's own cpuset and Slurm's (v1) */
+    HAND_MARK,    /* what Slurm gave is noted on its folder, or the note is removed */
+    HAND_CLEAN,   /* berth's own cpuset of a step that nobody knows is emptied and removed (v1) */
+    HAND_THREADS, /* threads get other CPUs */
+    HAND_CLASS,   /* threads get a scheduling class and a time slice */
+    HAND_KINDS
+};
+
+/* Who asks, as the socket tells it that the message came by; not what the message says. */
+enum hand_who {
+    HAND_BY_ROOT = 1, /* root's plugin, or root's files */
+    HAND_BY_HEAD = 2
+};
+
+enum hand_place {
+    HAND_LEAF, /* Slurm's folder of the step */
+    HAND_JOB,  /* and of its job (v2) */
+    HAND_USER, /* what its tasks are in (v2) */
+    HAND_TASK, /* Slurm's folder of a task of it */
+    HAND_OWN,  /* berth's own of the step (v1) */
+    HAND_TREE, /* what those are in (v1) */
+    HAND_PLACES
+};
+
+#define HAND_LEAF_MAX 512
+#define HAND_TASK_MAX 32      /* bytes of the name of a task's folder: "task_0" */
+#define HAND_THREADS_MAX 64   /* threads, or processes, of one message */
+#define HAND_SLICE_MAX_MS 100 /* of a time slice: the kernel gives no more */
+
+struct hand_task {
+    int32_t pid;
+    uint32_t unused;
+    uint64_t started; /* with the pid, who it is (system/process_look.h); 0: not known */
+};
+
+struct hand_step {
+    uint32_t uid;
+    int32_t stepd; /* its slurmstepd, which is never touched; 0: not known */
+    uint64_t stepd_started;
+    char leaf[HAND_LEAF_MAX]; /* Slurm's folder below the root of cpusets; "": it has none */
+    struct cpus job_home;     /* that Slurm gave its job */
+    struct hand_task task[HAND_THREADS_MAX]; /* where it has no folder: who tells whose a process
+                                                is; a second message adds to the first */
+};
+
+struct hand_list {
+    uint32_t place; /* enum hand_place */
+    uint32_t mems;  /* 1: it is of memory nodes */
+    char task[HAND_TASK_MAX];
+    struct cpus cpus; /* of berth's own folders' memory nodes, and of HAND_TREE: what the hand finds
+                         itself has to be the same */
+};
+
+struct hand_folder {
+    uint32_t place, make; /* HAND_OWN, HAND_TREE; 1: it is made, 0: removed */
+};
+
+struct hand_move {
+    uint32_t place, unused; /* HAND_OWN; HAND_LEAF, or where that is no more the nearest above it */
+    struct hand_task process[HAND_THREADS_MAX];
+};
+
+struct hand_mark {
+    uint32_t put, unused;
+    struct cpus cpus;
+};
+
+struct hand_thread {
+    int32_t tid, pid; /* pid: its process; 0: not known */
+    uint64_t started; /* the process; 0: not known */
+    struct cpus cpus;
+};
+
+struct hand_threads {
+    struct hand_thread thread[HAND_THREADS_MAX];
+};
+
+struct hand_class {
+    uint32_t batch, unused; /* 1: SCHED_BATCH, 0: SCHED_OTHER with no slice of its own */
+    uint64_t slice_ns;      /* with batch */
+    struct hand_task thread[HAND_THREADS_MAX]; /* by their tid and the thread's beginning */
+};
+
+struct hand_message {
+    uint32_t kind, n;       /* how many of its array are filled */
+    struct wire_step_id id; /* {0, 0}: berthd itself, or no step */
+    union {
+        struct hand_step step;
+        struct hand_list list;
+        struct hand_folder folder;
+        struct hand_move move;
+        struct hand_mark mark;
+        struct hand_threads threads;
+        struct hand_class class;
+    };
+};
+
+/* `rc`: 0; or -1, and `error` is its errno and `why` says why. `status`: one for each of the
+ * array's, up to where it failed: 1 done, 0 it has gone, or -errno. */
+struct hand_answer {
+    int32_t rc, error;
+    uint32_t n, unused;
+    int32_t status[HAND_THREADS_MAX];
+    struct berth_error why;
+};
+
+#endif
