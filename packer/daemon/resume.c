@@ -28,10 +28,11 @@ static int set_aside(const struct packer *packer, struct berth_error *err)
     adopt_hand(packer);
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
-        if (adopt_of(packer, step) != ADOPT_SAME)
-            continue;
-        inside_undo(packer, step);
-        enact_bring_home(packer, step);
+        if (adopt_of(packer, step) == ADOPT_SAME) {
+            inside_undo(packer, step);
+            enact_bring_home(packer, step);
+        }
+        enforce_unregister(packer->world.enforce, step->request.id);
     }
     return journal_set_aside(packer, err);
 }

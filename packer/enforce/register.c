@@ -44,8 +44,3 @@ int enforce_register(struct enforce *enforce, const struct enforce_step *step,
     free(task);
     return rc;
 }
-
-void enforce_unregister(struct enforce *enforce, struct wire_step_id id)
-{
-    hand_ask_forget(enforce->hand, id);
-}

@@ -47,7 +47,7 @@ struct enforce_settling {
     enum look look;
     struct cpus all; /* of its tasks: for whom no task can be told */
     unsigned rounds, clean, wanted;
-    bool scanning;
+    bool scanning, last; /* last: the hand is told then that nothing of the step is changed more */
     /* of the scan under way */
     struct enforce_pids list;
     size_t at;
@@ -302,6 +302,25 @@ static bool is_of(const struct enforce_settling *settling, struct wire_step_id i
     return settling->step.id.job == id.job && settling->step.id.step == id.step;
 }
 
+/* It is over, or given up. */
+static void settling_end(struct enforce *enforce, struct enforce_settling *settling)
+{
+    if (settling->last)
+        hand_ask_forget(enforce->hand, settling->step.id);
+    settling_free(settling);
+}
+
+/* Whose threads still wait for their CPUs can be changed until they have them. */
+void enforce_unregister(struct enforce *enforce, struct wire_step_id id)
+{
+    for (struct enforce_settling *at = enforce->later; at; at = at->next)
+        if (is_of(at, id)) {
+            at->last = true;
+            return;
+        }
+    hand_ask_forget(enforce->hand, id);
+}
+
 void enforce_forget(struct enforce *enforce, struct wire_step_id id)
 {
     struct enforce_settling **at = &enforce->later, *gone;
@@ -312,7 +331,7 @@ void enforce_forget(struct enforce *enforce, struct wire_step_id id)
             continue;
         }
         *at = gone->next;
-        settling_free(gone);
+        settling_end(enforce, gone);
     }
 }
 
@@ -404,7 +423,7 @@ bool enforce_turn(struct enforce *enforce, enforce_settled *settled, void *arg)
             return true;
         enforce->later = settling->next; /* before anybody asks for more */
         settled(settling->step.id, settling->where, rc, &err, arg);
-        settling_free(settling);
+        settling_end(enforce, settling);
     }
     return false;
 }
