@@ -9,7 +9,7 @@
 /* Does this way change what is in Slurm's folder of the step? */
 static bool has_folder(const struct enforce *enforce)
 {
-    return enforce->way->jobs != NULL;
+    return enforce->way->give_back != NULL;
 }
 
 static struct hand_task *tasks_of(const struct enforce_step *step)

@@ -179,7 +179,8 @@ int hand_belongs(const struct hand *hand, const struct hand_known *step, pid_t t
     if (is_stepd(hand, step, pid))
         return -1;
     text = cgroups_of(hand, tid, pid);
-    if (!text && (tid != pid || rootfs_is_machine(hand->site.root)))
+    if (!text && (errno == ENOENT || errno == ESRCH) &&
+        (tid != pid || rootfs_is_machine(hand->site.root)))
         return 0;
     is = text && (is_in_folder(hand, step, text) || (!step->leaf[0] && is_tracked(step, text)));
     free(text);
