@@ -170,7 +170,7 @@ int hand_do_clean(struct hand_asked *asked)
     struct cpus cpus;
     long alive = 1;
 
-    if (hand->site.unified || asked->step)
+    if (hand->site.unified) /* who is registered may go home as well: root has released it, say */
         return hand_refuse(asked, "clean: step %u.%u has not been left behind", id.job, id.step);
     hand_own_path(hand, id, own);
     search_leaf(hand, id, dir);

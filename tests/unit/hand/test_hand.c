@@ -352,11 +352,6 @@ static void a_note_of_foreign_cpus(void)
     lie.mark.cpus = cpus_of("4-5");
 }
 
-static void a_step_that_runs_is_cleaned(void)
-{
-    lie = (struct hand_message){.kind = HAND_CLEAN, .id = STEP};
-}
-
 static void the_head_registers(void)
 {
     lie = (struct hand_message){.kind = HAND_STEP, .id = OTHER};
@@ -414,7 +409,6 @@ static const struct attack {
     ATTACK(a_folder_of_slurms),
     ATTACK(a_folder_for_nobody),
     ATTACK(a_note_of_foreign_cpus),
-    ATTACK(a_step_that_runs_is_cleaned),
     ATTACK(the_head_registers),
     ATTACK(the_head_has_a_job_forgotten),
     ATTACK(a_kind_that_is_none),
