@@ -142,8 +142,8 @@ static void put_process(const struct slurm_tree *tree, const struct made *made)
              made->name, made->uid, made->uid, made->uid, made->uid, (int)made->pid, inner);
     put_proc(tree, made->pid, "status", text);
     snprintf(text, sizeof(text),
-             "%d (%s) S %d 1 1 0 -1 64 0 0 0 0 0 0 0 0 20 0 1 0 %d 4096 1 0 0 0 0\n",
-             (int)made->pid, made->name, (int)made->parent, 1000 + (int)made->pid);
+             "%d (%s) S %d 1 1 0 -1 64 0 0 0 0 0 0 0 0 20 0 1 0 %lld 4096 1 0 0 0 0\n",
+             (int)made->pid, made->name, (int)made->parent, 1000LL + made->pid);
     put_proc(tree, made->pid, "stat", text);
     put_proc(tree, made->pid, "cmdline", made->title ? made->title : made->name);
     if (tree->series->unified)

@@ -158,6 +158,7 @@ static void test_each_dir(void **state)
     assert_int_equal(n, 2);
     assert_int_equal(enforce_each_dir(&enforce, "/cg", "task_", count, &n), 7);
     assert_int_equal(enforce_each_dir(&enforce, "/none", "task_", count, &n), 0);
+    enforce_close(&enforce);
 }
 
 /* ---- the dry run ---- */
@@ -177,6 +178,7 @@ static void test_dryrun_reads_homes(void **state)
     assert_true(cpus_equal(&task.home, &mine));
     assert_true(cpus_equal(&step.step_home, &mine));
     assert_true(cpus_equal(&step.job_home, &mine));
+    enforce_close(&enforce);
 }
 
 static void test_dryrun_takes_steps_that_are_not_there(void **state)
@@ -198,6 +200,7 @@ static void test_dryrun_takes_steps_that_are_not_there(void **state)
     assert_int_equal(enforce.way->apply(&enforce, &step, &err), 0);
     assert_int_equal(enforce.way->restore(&enforce, &step, &err), 0);
     assert_null(enforce.way->clean);
+    enforce_close(&enforce);
     assert_false(enforce_step_alive(&enforce, &step));
 }
 
