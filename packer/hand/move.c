@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "packer/hand/hand_impl.h"
 #include "packer/system/process_look.h"
@@ -159,6 +160,20 @@ static long empty_once(const struct hand *hand, const char *own, const char *dir
     return alive;
 }
 
+/* Removes a cpuset in which nobody is but who is exiting: the kernel moves such a one no more, and
+ * keeps the cpuset until he has gone. One that takes longer is left to the next clean. 0, or -1. */
+static int remove_empty(const struct hand *hand, const char *own, struct berth_error *err)
+{
+    const struct timespec pause = {.tv_nsec = 2000000};
+    int rc = rootfs_rmdir(hand->site.root, own, err);
+
+    for (int round = 0; rc < 0 && errno == EBUSY && round < ROUNDS; round++) {
+        nanosleep(&pause, NULL);
+        rc = rootfs_rmdir(hand->site.root, own, err);
+    }
+    return rc == 0 || errno == EBUSY ? 0 : -1;
+}
+
 /* They get all CPUs of where they go: their homes are not known. Before that the cpuset, if it can
  * have them, which takes all off the CPUs that they have to vacate at once. */
 int hand_do_clean(struct hand_asked *asked)
@@ -185,5 +200,5 @@ int hand_do_clean(struct hand_asked *asked)
                                dir);
     if (alive < 0)
         return -1;
-    return rootfs_rmdir(hand->site.root, own, why) == 0 || errno == EBUSY ? 0 : -1;
+    return remove_empty(hand, own, why);
 }
