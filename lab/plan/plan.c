@@ -58,8 +58,8 @@ static const struct ctl_option option_rows[] = {
     {"json", 0, NULL,
      "{\"placement\":[{\"name\",\"cpus\",\"llc\",\"node\"}], \"score\", \"lost_cores\", "
      "\"predicted\":[{\"name\",\"slowdown\"}], \"policy\", \"exact\", "
-     "\"policies\":[{\"policy\",\"average_slowdown\",\"above_best\"}], \"notes\"}; \"llcs\" and "
-     "\"nodes\" list them where an application has several",
+     "\"policies\":[{\"policy\",\"average_slowdown\",\"above_best\",\"fairness\"}], "
+     "\"notes\"}; \"llcs\" and \"nodes\" list them where an application has several",
      CTL_FLAG(struct ctl_plan, json)},
 };
 static const struct ctl_options options = {

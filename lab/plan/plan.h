@@ -61,8 +61,9 @@ struct ctl_plan {
     size_t compared;
     struct {
         const char *policy;
-        double average; /* slowdown of an app */
-        double lost;    /* cores' worth of work */
+        double average;  /* slowdown of an app */
+        double lost;     /* cores' worth of work */
+        double fairness; /* the least of the apps' speeds by the greatest */
     } other[CTL_PLAN_POLICIES];
     size_t notes;
     char note[CTL_PLAN_NOTES][256];

@@ -392,11 +392,23 @@ static int suffer_all(const struct ctl_plan *plan, const struct policy *by, cons
     return rc;
 }
 
-/* Holds how good a placement is: the average slowdown of an app, and the work that is lost, cores;
- * NAN without a judge. */
+/* Holds how good a placement is: the average slowdown of an app, the work that is lost, cores, and
+ * how evenly the apps bear it: the least of their speeds by the greatest. NAN without a judge. */
 struct verdict {
-    double average, lost;
+    double average, lost, fairness;
 };
+
+/* Returns the least of n speeds, of these slowdowns, by the greatest. */
+static double fairness_of(size_t n, const double *slowdown)
+{
+    double least = INFINITY, most = -INFINITY;
+
+    for (size_t i = 0; i < n; i++) {
+        least = fmin(least, slowdown[i]);
+        most = fmax(most, slowdown[i]);
+    }
+    return (1 + least) / (1 + most);
+}
 
 /* Judges a placement; each[] receives each app's slowdown. */
 static int judge(const struct ctl_plan *plan, const size_t *core, double *each,
@@ -407,7 +419,7 @@ static int judge(const struct ctl_plan *plan, const size_t *core, double *each,
     double *unit = calloc(plan->units, sizeof(*unit));
     int rc = cache && unit ? 0 : -1;
 
-    *verdict = by ? (struct verdict){0} : (struct verdict){NAN, NAN};
+    *verdict = by ? (struct verdict){0} : (struct verdict){NAN, NAN, NAN};
     for (size_t i = 0; i < plan->apps.n; i++)
         each[i] = verdict->average;
     if (rc == 0 && by) {
@@ -420,6 +432,8 @@ static int judge(const struct ctl_plan *plan, const size_t *core, double *each,
     }
     for (size_t i = 0; i < plan->apps.n; i++)
         verdict->average += each[i] / (double)plan->apps.n;
+    if (rc == 0 && by)
+        verdict->fairness = fairness_of(plan->apps.n, each);
     free(cache);
     free(unit);
     return rc;
@@ -456,6 +470,7 @@ static void note_verdict(struct ctl_plan *plan, const struct policy *policy,
 {
     plan->other[plan->compared].policy = policy->name;
     plan->other[plan->compared].lost = verdict->lost;
+    plan->other[plan->compared].fairness = verdict->fairness;
     plan->other[plan->compared++].average = verdict->average;
 }
 

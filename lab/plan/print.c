@@ -84,6 +84,7 @@ static struct json_object *policies(const struct ctl_plan *plan)
         add_number(policy, "average_slowdown", plan->other[i].average);
         add_number(policy, "above_best",
                    plan->compared > 1 ? plan->other[i].average - least_average(plan) : NAN);
+        add_number(policy, "fairness", plan->other[i].fairness);
         json_append(list, policy);
     }
     return list;
@@ -247,15 +248,17 @@ static void print_policies(const struct ctl_plan *plan)
 {
     if (plan->compared == 0)
         return;
-    printf("\n%-10s %18s %18s\n", "POLICY", "AVERAGE SLOWDOWN %", "POINTS ABOVE BEST");
+    printf("\n%-10s %18s %18s %9s\n", "POLICY", "AVERAGE SLOWDOWN %", "POINTS ABOVE BEST",
+           "FAIRNESS");
     for (size_t i = 0; i < plan->compared; i++) {
-        char average[32], above[32];
+        char average[32], above[32], fairness[32];
 
-        printf("%-10s %18s %18s\n", plan->other[i].policy,
+        printf("%-10s %18s %18s %9s\n", plan->other[i].policy,
                ctl_measure(100 * plan->other[i].average, 2, average),
                ctl_measure(plan->compared > 1 ? 100 * (plan->other[i].average - least_average(plan))
                                               : NAN,
-                           2, above));
+                           2, above),
+               ctl_measure(plan->other[i].fairness, 3, fairness));
     }
 }
 

@@ -47,11 +47,11 @@ cat >"$dir/matrix" <<'END'
 {"apps":["gcc","lbm","mcf","namd"],
  "degradation":[[1,0.125,0.25,2],[3,4,5,0.0625],[0.5,6,7,8],[9,0,10,11]]}
 END
-answers "$four" '{"placement":[{"name":"mcf","cpus":"2","llc":1,"node":0},{"name":"lbm","cpus":"0","llc":0,"node":0},{"name":"namd","cpus":"1","llc":0,"node":0},{"name":"gcc","cpus":"3","llc":1,"node":0}],"score":30500.0,"predicted":[{"name":"mcf","slowdown":0.5},{"name":"lbm","slowdown":0.0625},{"name":"namd","slowdown":0.0},{"name":"gcc","slowdown":0.25}],"policy":"di","exact":false,"policies":[{"policy":"di","average_slowdown":0.203125,"above_best":null}],"notes":[]}' \
+answers "$four" '{"placement":[{"name":"mcf","cpus":"2","llc":1,"node":0},{"name":"lbm","cpus":"0","llc":0,"node":0},{"name":"namd","cpus":"1","llc":0,"node":0},{"name":"gcc","cpus":"3","llc":1,"node":0}],"score":30500.0,"predicted":[{"name":"mcf","slowdown":0.5},{"name":"lbm","slowdown":0.0625},{"name":"namd","slowdown":0.0},{"name":"gcc","slowdown":0.25}],"policy":"di","exact":false,"policies":[{"policy":"di","average_slowdown":0.203125,"above_best":null,"fairness":0.66666666666666663}],"notes":[]}' \
     plan --json --policy di --matrix "$dir/matrix" --topology 'package:1 l3:2 core:2 pu:1'
 # alone in their caches they suffer nothing; two of a kind suffer from each other
 answers '{"apps":[{"name":"gcc","llc_mpki":1},{"name":"gcc","llc_mpki":1}]}' \
-    '{"placement":[{"name":"gcc","cpus":"0","llc":0,"node":0},{"name":"gcc","cpus":"1","llc":0,"node":0}],"score":2000.0,"predicted":[{"name":"gcc","slowdown":1.0},{"name":"gcc","slowdown":1.0}],"policy":"di","exact":false,"policies":[{"policy":"di","average_slowdown":1.0,"above_best":null}],"notes":[]}' \
+    '{"placement":[{"name":"gcc","cpus":"0","llc":0,"node":0},{"name":"gcc","cpus":"1","llc":0,"node":0}],"score":2000.0,"predicted":[{"name":"gcc","slowdown":1.0},{"name":"gcc","slowdown":1.0}],"policy":"di","exact":false,"policies":[{"policy":"di","average_slowdown":1.0,"above_best":null,"fairness":1.0}],"notes":[]}' \
     plan --json --policy di --matrix "$dir/matrix" --topology 'package:1 l3:1 core:2 pu:1'
 
 # From a file, on a recorded machine, as a page: the machine, a table, figures
@@ -125,7 +125,7 @@ chosen() { # INPUT WANTED ARGUMENT...: status 0 and this list of "name":cache, o
 
 # Measured: gcc beside lbm (3.125) or mcf (0.75) or namd (11); lbm beside mcf (11); mcf beside namd (18), lbm beside namd (0.0625):
 # gcc and mcf together, lbm and namd: 0.8125 in all, a half and a quarter for one pair. The heavier pair first.
-answers "$four" '{"placement":[{"name":"mcf","cpus":"2","llc":1,"node":0},{"name":"lbm","cpus":"0","llc":0,"node":0},{"name":"namd","cpus":"1","llc":0,"node":0},{"name":"gcc","cpus":"3","llc":1,"node":0}],"score":0.8125,"predicted":[{"name":"mcf","slowdown":0.5},{"name":"lbm","slowdown":0.0625},{"name":"namd","slowdown":0.0},{"name":"gcc","slowdown":0.25}],"policy":"perfect","exact":true,"policies":[{"policy":"perfect","average_slowdown":0.203125,"above_best":0.0},{"policy":"di","average_slowdown":0.203125,"above_best":0.0},{"policy":"dio-power","average_slowdown":0.203125,"above_best":0.0},{"policy":"missrate","average_slowdown":0.203125,"above_best":0.0}],"notes":[]}' \
+answers "$four" '{"placement":[{"name":"mcf","cpus":"2","llc":1,"node":0},{"name":"lbm","cpus":"0","llc":0,"node":0},{"name":"namd","cpus":"1","llc":0,"node":0},{"name":"gcc","cpus":"3","llc":1,"node":0}],"score":0.8125,"predicted":[{"name":"mcf","slowdown":0.5},{"name":"lbm","slowdown":0.0625},{"name":"namd","slowdown":0.0},{"name":"gcc","slowdown":0.25}],"policy":"perfect","exact":true,"policies":[{"policy":"perfect","average_slowdown":0.203125,"above_best":0.0,"fairness":0.66666666666666663},{"policy":"di","average_slowdown":0.203125,"above_best":0.0,"fairness":0.66666666666666663},{"policy":"dio-power","average_slowdown":0.203125,"above_best":0.0,"fairness":0.66666666666666663},{"policy":"missrate","average_slowdown":0.203125,"above_best":0.0,"fairness":0.66666666666666663}],"notes":[]}' \
     plan --json --matrix "$dir/matrix" --topology 'package:1 l3:2 core:2 pu:1'
 
 # The two that miss do not notice each other, and all others notice them: what rates alone cannot tell
