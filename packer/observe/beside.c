@@ -27,10 +27,11 @@ struct beside {
     const struct packer *packer;
     const struct windows *windows;
     size_t n, room;
-    struct stand *own;   /* [n] by step */
-    size_t *begin;       /* [steps + 1] where each step's are in it */
-    struct stand *stand; /* [n] the same by cache */
-    size_t *first;       /* [llcs + 2] where each cache's begin in it */
+    struct stand *own;         /* [n] by step */
+    size_t *begin;             /* [steps + 1] where each step's are in it */
+    struct stand *stand;       /* [n] the same by cache */
+    size_t *first;             /* [llcs + 2] where each cache's begin in it */
+    struct cpus taken, shared; /* numbers of cores on which steps stand, and of these several */
 };
 
 /* ---- who stands where ---- */
@@ -58,8 +59,12 @@ static int add_step(struct beside *beside, const struct step *step)
 
     enforce_union(&step->body, ENFORCE_PLACE, &cpus);
     topo_cores_of(topo, &cpus, &cores);
-    cpus_foreach(core,
-                 &cores) if (add_stand(beside, step, topo->core[core].llc, begin) < 0) return -1;
+    cpus_foreach(core, &cores)
+    {
+        if (add_stand(beside, step, topo->core[core].llc, begin) < 0)
+            return -1;
+        cpus_add(cpus_has(&beside->taken, core) ? &beside->shared : &beside->taken, core);
+    }
     all = cpus_count(&cores);
     for (size_t i = begin; i < beside->n; i++)
         beside->own[i].all = all;
@@ -285,23 +290,14 @@ static void add_on_cores(const struct beside *beside, const struct step *other,
     on->cpus += cpus_count(&shared);
 }
 
-/* Does another step have CPUs of the same cores, where these are whole? */
+/* Does another step have CPUs of the same cores? */
 static bool shares_cores(const struct beside *beside, const struct step *step)
 {
-    const struct topo *topo = beside->packer->world.topo;
-    struct cpus cpus, own, its;
-    const struct step *other;
+    struct cpus cpus, cores;
 
     enforce_union(&step->body, ENFORCE_PLACE, &cpus);
-    topo_cores_of(topo, &cpus, &own);
-    TAILQ_FOREACH(other, &beside->packer->steps->live, link)
-    {
-        enforce_union(&other->body, ENFORCE_PLACE, &cpus);
-        topo_cores_of(topo, &cpus, &its);
-        if (other != step && !step_is_shell(other) && cpus_intersect(&its, &own))
-            return true;
-    }
-    return false;
+    topo_cores_of(beside->packer->world.topo, &cpus, &cores);
+    return cpus_intersect(&cores, &beside->shared);
 }
 
 /* Finds whose program is on the other hardware threads of a step's cores. What that costs is no
