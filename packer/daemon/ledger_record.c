@@ -151,7 +151,7 @@ void ledger_record_identify(const struct packer *packer, const struct known_job 
 
 static bool is_live(uint32_t job, const void *packer)
 {
-    return registry_job_lives(((const struct packer *)packer)->steps, job, false);
+    return registry_job_lives(((const struct packer *)packer)->steps, job);
 }
 
 void ledger_record_resume(const struct packer *packer)

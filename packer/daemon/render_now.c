@@ -100,5 +100,5 @@ struct json_object *render_near(const struct packer *packer, const struct step *
 
 bool render_waits(const struct packer *packer, const struct step *step)
 {
-    return step_is_shell(step) && registry_job_lives(packer->steps, step->request.id.job, true);
+    return registry_only_waits(packer->steps, step);
 }

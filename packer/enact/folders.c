@@ -50,7 +50,7 @@ static void hear_job(const struct packer *packer, const struct folder_event *eve
     if (enforce_read_cpus(&packer->world.root, event->dir, "cpuset.cpus", &cpus, NULL) < 0 ||
         cpus_empty(&cpus)) /* it has gone; or it will be written */
         return;
-    if (registry_job_lives(packer->steps, event->id.job, false))
+    if (registry_job_lives(packer->steps, event->id.job))
         return;
     folder_watch_settle(packer->state->folders, event->id.job);
     if (!is_harmless(packer, event->id.job, &cpus))
@@ -115,7 +115,7 @@ static void close_watches(const struct packer *packer)
 /* A job with no live step is not watched. */
 static void unwatch(const struct packer *packer, struct wire_step_id id)
 {
-    if (registry_job_lives(packer->steps, id.job, false))
+    if (registry_job_lives(packer->steps, id.job))
         return;
     if (packer->state->watch)
         job_watch_drop(packer->state->watch, id.job);

@@ -130,12 +130,6 @@ static void begin_course(const struct packer *packer, struct step *step)
              program);
 }
 
-/* A batch script that only waits for its job's steps presses on nobody. */
-static bool only_waits(const struct packer *packer, const struct step *step)
-{
-    return step_is_shell(step) && registry_job_lives(packer->steps, step->request.id.job, true);
-}
-
 /* Who stands on a last-level cache: as many as a step can be told of, and itself. */
 struct crowd {
     size_t n;
@@ -157,7 +151,7 @@ static struct crowd *gather(const struct packer *packer)
         return NULL;
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
-        if (!step->course || only_waits(packer, step))
+        if (!step->course || registry_only_waits(packer->steps, step))
             continue;
         for (size_t i = 0; i < packer->world.topo->llcs; i++)
             if (crowd[i].n <= COURSE_BESIDE && stands_on(packer, step, i))

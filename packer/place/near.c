@@ -82,12 +82,6 @@ bool near_is_far(const struct scene *scene, const struct step *step)
     return false;
 }
 
-/* Does the step only wait for others of its job? It goes where the job's cores go. */
-static bool only_waits(const struct packer *packer, const struct step *step)
-{
-    return step_is_shell(step) && registry_job_lives(packer->steps, step->request.id.job, true);
-}
-
 size_t near_missing(const struct scene *scene)
 {
     const struct step *step;
@@ -95,7 +89,8 @@ size_t near_missing(const struct scene *scene)
 
     TAILQ_FOREACH(step, &scene->packer->steps->live, link)
     {
-        if (!step->near.holds || !stand_movable(scene, step) || only_waits(scene->packer, step))
+        if (!step->near.holds || !stand_movable(scene, step) ||
+            registry_only_waits(scene->packer->steps, step))
             continue;
         for (size_t i = 0; i < step->body.ntasks; i++)
             n += far_cpus(scene, step, i);

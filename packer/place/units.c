@@ -212,9 +212,7 @@ static void list_cores(const struct packer *packer, struct units *units)
 
 bool units_count(const struct scene *scene, const struct step *step)
 {
-    return stand_movable(scene, step) &&
-           !(step_is_shell(step) &&
-             registry_job_lives(scene->packer->steps, step->request.id.job, true));
+    return stand_movable(scene, step) && !registry_only_waits(scene->packer->steps, step);
 }
 
 /* Does a task of the step use any of these CPUs? */

@@ -46,8 +46,7 @@ bool size_loads_add(const struct packer *packer, const struct step *step, double
     double core = core_gbps(step), busy = busy_part(step);
     unsigned cores[CPUS_MAX];
 
-    if (isnan(core) ||
-        (step_is_shell(step) && registry_job_lives(packer->steps, step->request.id.job, true)))
+    if (isnan(core) || registry_only_waits(packer->steps, step))
         return false;
     size_cores_on_nodes(packer, step, step->state != STEP_OBSERVED, cores);
     for (size_t i = 0; i < packer->world.topo->nodes; i++)

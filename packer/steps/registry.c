@@ -238,12 +238,24 @@ bool step_is_of(const struct step *step, const struct wire_register *reg)
            step->request.began_s > 0 && step->request.began_s == reg->began_s;
 }
 
-bool registry_job_lives(const struct registry *registry, uint32_t job, bool inner)
+bool registry_job_lives(const struct registry *registry, uint32_t job)
 {
     const struct step *step;
 
     TAILQ_FOREACH(step, &registry->live, link)
-    if (step->request.id.job == job && !(inner && step_is_shell(step)))
+    if (step->request.id.job == job)
+        return true;
+    return false;
+}
+
+bool registry_only_waits(const struct registry *registry, const struct step *step)
+{
+    const struct step *other;
+
+    if (!step_is_shell(step))
+        return false;
+    TAILQ_FOREACH(other, &registry->live, link)
+    if (other->request.id.job == step->request.id.job && !step_is_shell(other))
         return true;
     return false;
 }

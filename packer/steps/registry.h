@@ -574,9 +574,12 @@ size_t step_index_of_job(const struct step_index *index, uint32_t job);
 /* Returns the live step of that serial, or NULL: it has ended. */
 struct step *registry_find_serial(const struct registry *registry, uint64_t serial);
 
-/* Does the job have a live step here? With `inner`, only steps other than the batch script and the
- * interactive shell count. */
-bool registry_job_lives(const struct registry *registry, uint32_t job, bool inner);
+/* Does the job have a live step here? */
+bool registry_job_lives(const struct registry *registry, uint32_t job);
+
+/* Is the step a batch script or an interactive shell that only waits for other steps of its job? It
+ * presses on nobody, and goes where the job's cores go. */
+bool registry_only_waits(const struct registry *registry, const struct step *step);
 
 /* Follow an edge of the state machine; -1 with errno EINVAL where there is none. */
 int step_go(struct step *step, enum step_state to);

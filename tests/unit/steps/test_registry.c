@@ -139,15 +139,16 @@ static void test_job_lives(void **state)
     struct registry *registry = *state;
     struct step *shell = add(registry, 7, WIRE_STEP_BATCH), *inner;
 
-    assert_true(registry_job_lives(registry, 7, false));
-    assert_false(registry_job_lives(registry, 7, true));
-    assert_false(registry_job_lives(registry, 8, false));
+    assert_true(registry_job_lives(registry, 7));
+    assert_false(registry_only_waits(registry, shell));
+    assert_false(registry_job_lives(registry, 8));
     inner = add(registry, 7, 0);
-    assert_true(registry_job_lives(registry, 7, true));
+    assert_true(registry_only_waits(registry, shell));
+    assert_false(registry_only_waits(registry, inner));
     registry_end(registry, inner);
-    assert_false(registry_job_lives(registry, 7, true));
+    assert_false(registry_only_waits(registry, shell));
     registry_end(registry, shell);
-    assert_false(registry_job_lives(registry, 7, false));
+    assert_false(registry_job_lives(registry, 7));
 }
 
 static void test_kinds(void **state)
