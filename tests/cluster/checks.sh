@@ -299,6 +299,19 @@ slurm_anew() {
     wait_for 30 node_is idle || fail "no node: $(timeout 10 scontrol show node)"
 }
 
+# ---- played counters ----
+
+# traffic NAME BYTES NAME BYTES: ten minutes of counters, a line a second, of two steps that move so many bytes in each.
+traffic() {
+    awk -v a="$1" -v a_bytes="$2" -v b="$3" -v b_bytes="$4" 'BEGIN {
+        print "step,at,cpu_ns,instructions,bytes"
+        for (at = 1; at <= 600; at++) {
+            printf "%s,%d,%.0f,%.0f,%.0f\n", a, at, at * 1e9, at * 1e9, at * a_bytes
+            printf "%s,%d,%.0f,%.0f,%.0f\n", b, at, at * 1e9, at * 1e9, at * b_bytes
+        }
+    }'
+}
+
 # ---- after each test ----
 
 # Nothing may be left of a test: no job, no berth cgroup, no pool marker, a node that takes work.

@@ -184,13 +184,7 @@ t89_a_policys_frequency_ends_with_its_step_and_with_berthd() {
 # drawn: counters are played: the step "draws" moves all that the machine's memory gives, "sips" next to nothing.
 drawn() {
     local file=$CLUSTER/berth/drawn.csv
-    awk 'BEGIN {
-        print "step,at,cpu_ns,instructions,bytes"
-        for (at = 1; at <= 600; at++) {
-            printf "draws,%d,%.0f,%.0f,%.0f\n", at, at * 1e9, at * 1e9, at * 6.1e9
-            printf "sips,%d,%.0f,%.0f,%.0f\n", at, at * 1e9, at * 1e9, at * 1e8
-        }
-    }' >"$file"
+    traffic draws 6.1e9 sips 1e8 >"$file"
     cp "$TESTS/fixtures/machines/two-cores.json" "$CLUSTER/berth/machine.json"
     made "counters_replay=$file" allow=auto,tag blackboard=on rcr_hold=2 replace=off
     clocked
