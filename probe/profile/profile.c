@@ -53,10 +53,10 @@
 /* This machine's caches, with --llc over them. A private cache that is not known is left out (an L1
  * of 32 KiB, 8 ways assumed): that changes which accesses reach the LLC and hit there, hardly which
  * miss. */
-static int read_geometry(const struct profile_args *args, const char *spec,
-                         struct cachesim_geometry *geometry, char machine[PROFILE_MACHINE_MAX],
-                         struct berth_error *err)
+static int read_geometry(const struct profile_args *args, struct cachesim_geometry *geometry,
+                         char machine[PROFILE_MACHINE_MAX], struct berth_error *err)
 {
+    const char *spec = args->topology;
     struct rootfs root;
     struct topo *topo;
 
@@ -477,8 +477,7 @@ static int profile_program(const struct profile_args *args)
 
     if (ctl_conf(NULL, &conf, &err) < 0 || ctl_program_find(args->command[0], path, &err) < 0 ||
         ctl_program_identify(&program, args->tag, args->command, path, &err) < 0 ||
-        read_geometry(args, args->topology ? args->topology : conf.topology, &geometry,
-                      profile.machine, &err) < 0 ||
+        read_geometry(args, &geometry, profile.machine, &err) < 0 ||
         profile_dram_memory(args, &conf, geometry.line_bytes, &memory, &err) < 0 ||
         open_target(&target, args, &conf, &err) < 0)
         return ctl_fail("profile", "%s", err.text);

@@ -32,7 +32,7 @@ static int read_machine(const char *topology, char machine[PROFILE_MACHINE_MAX],
     return 0;
 }
 
-static int fill_row(const struct threads_args *args, const struct conf *conf, unsigned parameter,
+static int fill_row(const struct threads_args *args, unsigned parameter,
                     struct profile_threads *row, struct berth_error *err)
 {
     struct ctl_program program;
@@ -48,7 +48,7 @@ static int fill_row(const struct threads_args *args, const struct conf *conf, un
         return -1;
     snprintf(row->key, sizeof(row->key), "%s", program.key);
     snprintf(row->shape, sizeof(row->shape), "%s", program.shape);
-    return read_machine(args->topology ? args->topology : conf->topology, row->machine, err);
+    return read_machine(args->topology, row->machine, err);
 }
 
 /* Writes the row by the way in which its user may write. */
@@ -78,7 +78,7 @@ int threads_keep(const struct threads_args *args, unsigned parameter, struct ber
     struct conf conf;
     int rc;
 
-    if (ctl_conf(NULL, &conf, err) < 0 || fill_row(args, &conf, parameter, &row, err) < 0 ||
+    if (ctl_conf(NULL, &conf, err) < 0 || fill_row(args, parameter, &row, err) < 0 ||
         ctl_store_open(&store, &conf, args->db, args->socket, true, err) < 0)
         return -1;
     rc = put(&store, &row, err);
