@@ -30,6 +30,7 @@ include packer/report/local.mk
 include packer/settle/local.mk
 include packer/identity/local.mk
 include packer/steps/local.mk
+include packer/slurm/steps/local.mk
 include packer/observe/local.mk
 include packer/bill/local.mk
 include packer/board/local.mk

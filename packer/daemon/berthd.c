@@ -37,7 +37,7 @@
 #include "packer/metrics/textfile.h"
 #include "packer/observe/probe.h"
 #include "packer/reuse/sampler.h"
-#include "packer/steps/pool_marker.h"
+#include "packer/slurm/steps/pool_marker.h"
 #include "packer/steps/rest.h"
 #include "packer/steps/together.h"
 #include "packer/system/process_watch.h"

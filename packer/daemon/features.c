@@ -25,7 +25,7 @@
 #include "packer/counters/counters.h"
 #include "packer/steps/registers.h"
 #include "packer/steps/stand.h"
-#include "packer/steps/strangers.h"
+#include "packer/slurm/steps/strangers.h"
 #include "packer/system/process_watch.h"
 
 const char *const TABLE(feature_state_name, FEATURE_STATES) = {

@@ -15,7 +15,7 @@
 #include "packer/identity/jobs.h"
 #include "packer/place/place.h"
 #include "packer/steps/journal.h"
-#include "packer/steps/pool_marker.h"
+#include "packer/slurm/steps/pool_marker.h"
 #include "packer/steps/stage.h"
 
 static int open_names(const struct packer *packer, struct berth_error *err)

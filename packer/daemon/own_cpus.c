@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "packer/base/log.h"
-#include "packer/steps/strangers.h"
+#include "packer/steps/stranger_list.h"
 
 /* Adds where the step is, and where it may be from the next moment on. */
 static void add_step(const struct step *step, struct cpus *taken)

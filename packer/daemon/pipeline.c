@@ -27,12 +27,12 @@
 #include "packer/reuse/sampler.h"
 #include "packer/settle/settler.h"
 #include "packer/size/size.h"
-#include "packer/steps/home.h"
+#include "packer/slurm/steps/home.h"
 #include "packer/steps/journal.h"
-#include "packer/steps/pool_marker.h"
+#include "packer/slurm/steps/pool_marker.h"
 #include "packer/steps/program.h"
-#include "packer/steps/stepd.h"
-#include "packer/steps/strangers.h"
+#include "packer/slurm/steps/stepd.h"
+#include "packer/slurm/steps/strangers.h"
 
 /* ---- a step starts ---- */
 

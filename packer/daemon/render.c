@@ -26,7 +26,7 @@
 #include "packer/size/traffic.h"
 #include "packer/steps/program.h"
 #include "packer/steps/rest.h"
-#include "packer/steps/strangers.h"
+#include "packer/steps/stranger_list.h"
 #include "packer/system/process_look.h"
 
 /* How many live steps are on each rung: {"stack distances": 2, ..}. */

@@ -18,7 +18,7 @@
 #include "packer/place/forecast.h"
 #include "packer/steps/adopt.h"
 #include "packer/steps/journal.h"
-#include "packer/steps/pool_marker.h"
+#include "packer/slurm/steps/pool_marker.h"
 
 /* The journal cannot be read to its end: what it has until there goes home, as far as it runs. */
 static int set_aside(const struct packer *packer, struct berth_error *err)

@@ -11,7 +11,7 @@
 #include "packer/enact/rearrange.h"
 #include "packer/steps/journal.h"
 #include "packer/steps/rest.h"
-#include "packer/steps/strangers.h"
+#include "packer/slurm/steps/strangers.h"
 
 /* Returns the names of the live steps, or of those only that began elsewhere and have to stay, *n
  * of them, which the caller frees; NULL for want of memory. */

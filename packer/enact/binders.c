@@ -10,7 +10,7 @@
 #include "packer/enact/care.h"
 #include "packer/observe/learn.h"
 #include "packer/steps/journal.h"
-#include "packer/steps/pool_marker.h"
+#include "packer/slurm/steps/pool_marker.h"
 #include "packer/steps/stage.h"
 
 #define TURN_S 0.001

@@ -11,7 +11,7 @@
 #include "packer/enact/bindings_impl.h"
 #include "packer/enact/care.h"
 #include "packer/steps/journal.h"
-#include "packer/steps/pool_marker.h"
+#include "packer/slurm/steps/pool_marker.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/stand.h"
 #include "packer/steps/together.h"

@@ -9,7 +9,7 @@
 #include "packer/enforce/folder_watch.h"
 #include "packer/enforce/job_watch.h"
 #include "packer/steps/stage.h"
-#include "packer/steps/strangers.h"
+#include "packer/slurm/steps/strangers.h"
 
 /* Watches for what can come beside this step: jobs on its node, steps of its job. A failure is
  * logged once, and left to the sweep. */

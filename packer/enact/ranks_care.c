@@ -14,7 +14,7 @@
 #include "packer/size/size.h"
 #include "packer/size/sizing.h"
 #include "packer/steps/journal.h"
-#include "packer/steps/pool_marker.h"
+#include "packer/slurm/steps/pool_marker.h"
 #include "packer/steps/rank_tasks.h"
 #include "packer/steps/stage.h"
 #include "packer/steps/stand.h"

@@ -9,7 +9,7 @@
 #include "packer/enact/weigh.h"
 #include "packer/place/place.h"
 #include "packer/size/share.h"
-#include "packer/steps/pool_marker.h"
+#include "packer/slurm/steps/pool_marker.h"
 #include "packer/steps/stand.h"
 
 /* Must what is predicted be known at once? While it is still to be decided what steps that have

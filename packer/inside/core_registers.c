@@ -6,7 +6,7 @@
 
 #include "packer/base/log.h"
 #include "packer/steps/journal.h"
-#include "packer/steps/strangers.h"
+#include "packer/steps/stranger_list.h"
 #include "packer/system/cpufreq.h"
 #include "packer/system/prefetchers.h"
 #include "enum_table.h"

@@ -6,7 +6,7 @@
 
 #include "packer/enforce/enforce.h"
 #include "packer/steps/step_counts.h"
-#include "packer/steps/strangers.h"
+#include "packer/steps/stranger_list.h"
 
 #define AT_WORK 0.05 /* cores in use: who uses less takes nobody's CPU */
 

@@ -2,7 +2,6 @@
 libpacker_la_SOURCES += \
 	packer/steps/adopt.c packer/steps/adopt.h \
 	packer/steps/effect.c packer/steps/effect.h \
-	packer/steps/home.c packer/steps/home.h \
 	packer/steps/journal.c packer/steps/journal.h \
 	packer/steps/journal_file.c packer/steps/journal_file.h \
 	packer/steps/lacks.c packer/steps/lacks.h \
@@ -10,7 +9,6 @@ libpacker_la_SOURCES += \
 	packer/steps/packer.c packer/steps/packer.h \
 	packer/steps/pairs.c packer/steps/pairs.h \
 	packer/steps/pool.c packer/steps/pool.h \
-	packer/steps/pool_marker.c packer/steps/pool_marker.h \
 	packer/steps/program.c packer/steps/program.h \
 	packer/steps/programs.c packer/steps/programs.h \
 	packer/steps/proposed.c packer/steps/proposed.h \
@@ -21,9 +19,8 @@ libpacker_la_SOURCES += \
 	packer/steps/run_folder.c packer/steps/run_folder.h \
 	packer/steps/stage.c packer/steps/stage.h \
 	packer/steps/stand.c packer/steps/stand.h \
-	packer/steps/stepd.c packer/steps/stepd.h \
 	packer/steps/step_counts.c packer/steps/step_counts.h \
+	packer/steps/stranger_list.c packer/steps/stranger_list.h \
 	packer/steps/tally.h \
-	packer/steps/strangers.c packer/steps/strangers.h \
 	packer/steps/together.c packer/steps/together.h \
 	packer/steps/walk.c packer/steps/walk.h

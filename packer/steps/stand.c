@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "packer/machine/topo.h"
-#include "packer/steps/strangers.h"
+#include "packer/steps/stranger_list.h"
 
 /* ---- CPUs and cores ---- */
 

@@ -16,7 +16,7 @@
 #include "packer/machine/topo.h"
 #include "packer/steps/packer.h"
 #include "packer/steps/stand.h"
-#include "packer/steps/strangers.h"
+#include "packer/slurm/steps/strangers.h"
 #include "tests/bench/bench.h"
 #include "tests/unit/common/folder.h"
 

@@ -337,8 +337,6 @@ unit_programs = \
 	tests/unit/steps/test_rank_tasks \
 	tests/unit/steps/test_registry \
 	tests/unit/steps/test_rest \
-	tests/unit/steps/test_stepd \
-	tests/unit/steps/test_strangers \
 	tests/unit/steps/test_together \
 	tests/unit/steps/test_walk \
 	tests/unit/system/test_capabilities \
@@ -353,6 +351,8 @@ unit_programs = \
 	tests/unit/system/test_rootfs \
 	tests/unit/system/test_run_program \
 	tests/unit/slurm/test_step_cgroup \
+	tests/unit/slurm/test_stepd \
+	tests/unit/slurm/test_strangers \
 	tests/unit/system/test_subuids \
 	tests/unit/system/test_taskstats \
 	tests/unit/system/test_uncore \

@@ -19,7 +19,7 @@
 #include "packer/profiles/profiles.h"
 #include "packer/size/size_impl.h"
 #include "packer/steps/journal.h"
-#include "packer/steps/pool_marker.h"
+#include "packer/slurm/steps/pool_marker.h"
 #include "packer/steps/stand.h"
 #include "tests/unit/common/folder.h"
 

@@ -16,7 +16,7 @@
 #include "packer/base/json.h"
 #include "packer/daemon/features.h"
 #include "packer/daemon/privileges.h"
-#include "packer/steps/strangers.h"
+#include "packer/slurm/steps/strangers.h"
 #include "tests/unit/common/cpufreq_tree.h"
 #include "tests/unit/common/fixture.h"
 #include "tests/unit/common/folder.h"

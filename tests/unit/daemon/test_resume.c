@@ -10,7 +10,7 @@
 
 #include "packer/daemon/ledger_record.h"
 #include "packer/daemon/render.h"
-#include "packer/steps/pool_marker.h"
+#include "packer/slurm/steps/pool_marker.h"
 
 #define STEPS 3
 

@@ -13,7 +13,7 @@
 #include "packer/enact/enact.h"
 #include "packer/steps/adopt.h"
 #include "packer/steps/journal.h"
-#include "packer/steps/pool_marker.h"
+#include "packer/slurm/steps/pool_marker.h"
 #include "packer/steps/rank_tasks.h"
 
 static int open_plain(void **state)

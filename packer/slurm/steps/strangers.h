@@ -7,36 +7,14 @@
  * of it runs its program, which tasks do when berthd has answered or slurmstepd has given up; one
  * that hides that, by its name, counts after STRANGERS_PATIENCE_S. A batch script or an interactive
  * shell that is not registered does not count: it waits for the steps that it starts. */
-#ifndef BERTH_STEPS_STRANGERS_H
-#define BERTH_STEPS_STRANGERS_H
+#ifndef BERTH_SLURM_STEPS_STRANGERS_H
+#define BERTH_SLURM_STEPS_STRANGERS_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "packer/base/cpus.h"
-#include "packer/wire/wire.h"
+#include "packer/steps/stranger_list.h"
 
 #define STRANGERS_PATIENCE_S 2
-
-struct packer;
-
-struct stranger {
-    struct wire_step_id id; /* step UINT32_MAX: the whole job */
-    uint32_t uid;           /* whose step it is; UINT32_MAX: not known, as of a job */
-    struct cpus cpus;       /* where it may run */
-    double since_s;         /* CLOCK_MONOTONIC: when it was first seen */
-    bool counts;            /* its cores are not in the pool */
-    bool seen;              /* by the reading that is under way */
-    bool asks;              /* it only asks berthd something, as berthctl --ask does */
-    bool new;               /* a job that has begun while whoever starts asks for his cores, and has
-                               not; nor was its program seen to run */
-};
-
-struct strangers;
-
-/* Returns the i-th of all that are known, counting or not; NULL: there are not so many. */
-const struct stranger *strangers_at(const struct packer *packer, size_t i);
 
 /* Reads the folders of the pool's jobs, and which jobs stand on their cores. Logs what begins to
  * count, and what has gone. Returns whether what counts has changed. */
@@ -67,19 +45,10 @@ void strangers_ask(const struct packer *packer, uint32_t job);
  */
 void strangers_hear(const struct packer *packer, uint32_t job);
 
-/* So many jobs in a row that have asked or registered, and none that runs and has not, show that
- * whoever starts here asks (berth.conf's idle = auto). */
-#define STRANGERS_ASKED_MIN 3
-
-/* So many new jobs in a row whose tasks run, and that have not asked for their cores, show that
- * steps start here which do not know of berth: its line is missing in their plugstack.conf. Then no
- * step stands on cores of nobody (stand_idle), until berth.conf is read again. */
-#define STRANGERS_UNASKED_MAX 3
-
 /* Looks again at what was taken note of. Returns whether what counts has changed. */
 bool strangers_look(const struct packer *packer);
 
-/* Says whether such a step, or job, counts; of a job (step UINT32_MAX) also its steps. */
+/* Says whether such a step, or job, counts; of a job (step WHOLE_JOB) also its steps. */
 bool strangers_have(const struct packer *packer, struct wire_step_id id);
 
 /* Returns the seconds until what was taken note of shall be looked at again; < 0: there is none. */
@@ -88,8 +57,5 @@ double strangers_due(const struct packer *packer);
 /* Adds the CPUs that are places for the pool when nobody has them: all, or none (packer->state->
  * idle). Whoever has some is a stranger, and when he goes there is a place more. */
 void strangers_add_idle(const struct packer *packer, struct cpus *cpus);
-
-/* Adds the CPUs of the steps that count. */
-void strangers_add_steps(const struct packer *packer, struct cpus *cpus);
 
 #endif

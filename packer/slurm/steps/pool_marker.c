@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pool_marker - see pool_marker.h */
-#include "packer/steps/pool_marker.h"
+#include "packer/slurm/steps/pool_marker.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
  * slurmd calls no epilog of a plugin with PrologFlags=RunInJob (Slurm 24.05), nor where
  * plugstack.conf is younger than slurmd, and gives the job's cores away all the same. What
  * slurmstepd had to say it has said before it ended: requests of root's are read first. */
-#ifndef BERTH_STEPS_STEPD_H
-#define BERTH_STEPS_STEPD_H
+#ifndef BERTH_SLURM_STEPS_STEPD_H
+#define BERTH_SLURM_STEPS_STEPD_H
 
 #include "packer/steps/packer.h"
 

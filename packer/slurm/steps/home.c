@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* home - see home.h */
-#include "packer/steps/home.h"
+#include "packer/slurm/steps/home.h"
 
 /* Takes Slurm's own core lists, for the way of enforcement that looks at no cgroup (dryrun); the
  * others read the CPUs themselves. */

@@ -2,8 +2,8 @@
 /* pool_marker - the files by which the plugin knows a job of the pool, in a folder beside the
  * socket. A job's marker is there while it has a live step that opted in; after that, and until its
  * end is heard of, it has another name, which only asks to be told of that end. */
-#ifndef BERTH_STEPS_POOL_MARKER_H
-#define BERTH_STEPS_POOL_MARKER_H
+#ifndef BERTH_SLURM_STEPS_POOL_MARKER_H
+#define BERTH_SLURM_STEPS_POOL_MARKER_H
 
 #include "packer/steps/packer.h"
 

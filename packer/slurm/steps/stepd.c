@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stepd - see stepd.h */
-#include "packer/steps/stepd.h"
+#include "packer/slurm/steps/stepd.h"
 
 #include "packer/base/log.h"
 #include "packer/steps/stage.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* strangers - see strangers.h */
-#include "packer/steps/strangers.h"
+#include "packer/slurm/steps/strangers.h"
 
 #include <stdlib.h>
 
@@ -12,14 +12,8 @@
 #include "packer/steps/stage.h"
 #include "packer/system/process_look.h"
 
-#define WHOLE_JOB UINT32_MAX /* as a step's number */
-#define FIRST_LOOK_S 0.05    /* at a step: as long as slurmstepd waits for an answer */
+#define FIRST_LOOK_S 0.05 /* at a step: as long as slurmstepd waits for an answer */
 #define FIRST_LOOK_JOB_S 0.005
-
-struct strangers {
-    size_t n, room;
-    struct stranger *stranger; /* [n] */
-};
 
 /* ---- the list ---- */
 
@@ -481,21 +475,6 @@ double strangers_due(const struct packer *packer)
             due_s = in_s;
     }
     return due_s;
-}
-
-void strangers_add_steps(const struct packer *packer, struct cpus *cpus)
-{
-    for (size_t i = 0; i < packer->state->strangers->n; i++) {
-        const struct stranger *stranger = &packer->state->strangers->stranger[i];
-
-        if (stranger->counts && stranger->id.step != WHOLE_JOB)
-            cpus_or(cpus, &stranger->cpus);
-    }
-}
-
-const struct stranger *strangers_at(const struct packer *packer, size_t i)
-{
-    return i < packer->state->strangers->n ? &packer->state->strangers->stranger[i] : NULL;
 }
 
 /* ---- the stage ---- */

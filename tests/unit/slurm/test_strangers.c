@@ -10,7 +10,7 @@
 #include "packer/daemon/render.h"
 #include "packer/steps/lacks.h"
 #include "packer/steps/stand.h"
-#include "packer/steps/strangers.h"
+#include "packer/slurm/steps/strangers.h"
 #include "tests/unit/common/folder.h"
 #include "tests/unit/common/slurm_tree.h"
 

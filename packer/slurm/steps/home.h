@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* home - where Slurm put a step: its cgroup, and the CPUs of its job, of itself and of each task.
  */
-#ifndef BERTH_STEPS_HOME_H
-#define BERTH_STEPS_HOME_H
+#ifndef BERTH_SLURM_STEPS_HOME_H
+#define BERTH_SLURM_STEPS_HOME_H
 
 #include "packer/steps/packer.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "packer/steps/journal.h"
-#include "packer/steps/stepd.h"
+#include "packer/slurm/steps/stepd.h"
 #include "packer/system/process.h"
 #include "packer/system/process_watch.h"
 
