@@ -300,7 +300,7 @@ static void add_folder(const struct slurm_job *job, const struct cpus *cpus, voi
 
     (void)cpus;
     if (known_jobs_find(folders->packer->state->jobs, job->job) &&
-        slurm_job_lives(folders->packer->world.enforce, job) &&
+        slurm_job_lives(enforce_slurm(folders->packer->world.enforce), job) &&
         array_grow(&folders->job, &folders->room, folders->n + 1, sizeof(*folders->job)) == 0)
         folders->job[folders->n++] = job->job;
 }
@@ -310,8 +310,8 @@ void identify_look(const struct packer *packer)
     struct folders folders = {.packer = packer};
 
     if (packer->world.enforce->way->jobs) {
-        packer->world.enforce->way->jobs(packer->world.enforce, packer->steps->node, add_folder,
-                                         &folders);
+        packer->world.enforce->way->jobs(enforce_slurm(packer->world.enforce), packer->steps->node,
+                                         add_folder, &folders);
         known_jobs_looked(packer->state->jobs, folders.job, folders.n);
         free(folders.job);
     }

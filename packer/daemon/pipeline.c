@@ -20,7 +20,7 @@
 #include "packer/enact/offline.h"
 #include "packer/enact/rearrange.h"
 #include "packer/enact/release.h"
-#include "packer/enforce/job_watch.h"
+#include "packer/slurm/job_watch.h"
 #include "packer/hand/ask.h"
 #include "packer/inside/inside.h"
 #include "packer/observe/probe.h"

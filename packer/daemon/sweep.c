@@ -36,8 +36,8 @@ void sweep_unknown(const struct packer *packer)
     const struct step *step;
     struct slurm_job job;
 
-    TAILQ_FOREACH(step, &packer->steps->live, link)
-    slurm_job_of(packer->world.enforce, &step->body, &job); /* so that it knows their folders */
+    TAILQ_FOREACH(step, &packer->steps->live, link) /* so that it knows their folders */
+    slurm_job_of(enforce_slurm(packer->world.enforce), step->body.id, step->body.leaf, &job);
     if (known && packer->world.enforce->way->give_back)
         given = packer->world.enforce->way->give_back(packer->world.enforce, known, n, &err);
     if (given)

@@ -15,7 +15,7 @@
 #include "packer/enact/care.h"
 #include "packer/enact/memory_follow.h"
 #include "packer/enact/offline.h"
-#include "packer/enforce/job_watch.h"
+#include "packer/slurm/job_watch.h"
 #include "packer/observe/window.h"
 #include "packer/place/place.h"
 #include "packer/steps/journal.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "packer/base/log.h"
-#include "packer/enforce/folder_watch.h"
-#include "packer/enforce/job_watch.h"
+#include "packer/slurm/folder_watch.h"
+#include "packer/slurm/job_watch.h"
 #include "packer/steps/stage.h"
 #include "packer/slurm/steps/strangers.h"
 
@@ -19,7 +19,8 @@ static void folders_watch(const struct packer *packer, struct step *step)
     struct berth_error err;
 
     if (!packer->state->folders || (step->state != STEP_PLACED && step->state != STEP_OBSERVED) ||
-        folder_watch_step(packer->state->folders, &step->body, &err) == 0 || said)
+        folder_watch_step(packer->state->folders, step->body.id, step->body.leaf, &err) == 0 ||
+        said)
         return;
     said = true;
     log_warn("%s; strangers are found by the sweep", err.text);
@@ -101,7 +102,7 @@ static int open_watches(const struct packer *packer, struct berth_error *unused)
     if (packer->world.enforce->way->job_list && job_watch_open(&packer->state->watch, &err) < 0)
         log_warn("%s", err.text);
     if (packer->world.enforce->way->jobs &&
-        folder_watch_open(&packer->state->folders, packer->world.enforce, &err) < 0)
+        folder_watch_open(&packer->state->folders, enforce_slurm(packer->world.enforce), &err) < 0)
         log_warn("%s", err.text);
     return 0;
 }

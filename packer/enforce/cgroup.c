@@ -11,6 +11,15 @@
 #include "packer/enforce/list.h"
 #include "packer/system/process_waiting.h"
 
+struct slurm_cgroups enforce_slurm(const struct enforce *enforce)
+{
+    return (struct slurm_cgroups){.root = enforce->root,
+                                  .top = enforce->cgroup_root,
+                                  .unified =
+                                      enforce->way && enforce->way->jobs == slurm_jobs_cgroup2,
+                                  .folders = enforce->folders};
+}
+
 int enforce_read_cpus(const struct rootfs *root, const char *dir, const char *file,
                       struct cpus *cpus, struct berth_error *err)
 {
@@ -78,18 +87,34 @@ bool enforce_step_known(struct wire_step_id id, const struct wire_step_id *known
     return false;
 }
 
+struct visiting {
+    struct enforce *enforce;
+    int (*visit)(struct enforce *enforce, const char *path, void *arg);
+    void *arg;
+};
+
+static int visit_dir(struct slurm_cgroups slurm, const char *path, void *arg)
+{
+    const struct visiting *visiting = arg;
+
+    (void)slurm;
+    return visiting->visit(visiting->enforce, path, visiting->arg);
+}
+
 int enforce_each_dir(struct enforce *enforce, const char *dir, const char *prefix,
                      int (*visit)(struct enforce *enforce, const char *path, void *arg), void *arg)
 {
-    char **name = rootfs_list_folders(enforce->root, dir), path[CGROUP_DIR_MAX];
-    int rc = 0;
+    struct visiting visiting = {enforce, visit, arg};
 
-    for (size_t i = 0; rc == 0 && name && name[i]; i++)
-        if (strncmp(name[i], prefix, strlen(prefix)) == 0 &&
-            (size_t)snprintf(path, sizeof(path), "%s/%s", dir, name[i]) < sizeof(path))
-            rc = visit(enforce, path, arg);
-    rootfs_list_free(name);
-    return rc;
+    return slurm_each_dir(enforce_slurm(enforce), dir, prefix, visit_dir, &visiting);
+}
+
+int enforce_each_job(struct enforce *enforce, const char *node, size_t *scopes,
+                     int (*visit)(struct enforce *enforce, const char *path, void *arg), void *arg)
+{
+    struct visiting visiting = {enforce, visit, arg};
+
+    return slurm_folders_each(enforce_slurm(enforce), node, scopes, visit_dir, &visiting);
 }
 
 struct pids_of {

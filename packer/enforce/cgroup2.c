@@ -68,7 +68,7 @@ static int cgroup2_probe(const struct rootfs *root, const char *cgroup_root,
 static bool take_leaf(struct enforce *enforce, struct enforce_step *step, const char *job,
                       const char *name)
 {
-    uint32_t number = slurm_folders_job(enforce, job);
+    uint32_t number = slurm_folders_job(enforce_slurm(enforce), job);
     size_t top = strlen(enforce->cgroup_root) + 1;
     char user[CGROUP_DIR_MAX];
     bool took;
@@ -79,7 +79,7 @@ static bool take_leaf(struct enforce *enforce, struct enforce_step *step, const 
            sizeof(step->leaf);
     step_dir(enforce, step, "/user", user);
     if (took && rootfs_exists(enforce->root, user)) {
-        slurm_folders_learn(enforce, job, step->id.job);
+        slurm_folders_learn(enforce_slurm(enforce), job, step->id.job);
         return true;
     }
     step->leaf[0] = '\0';
@@ -130,7 +130,7 @@ static int try_job(struct enforce *enforce, const char *path, void *arg)
 {
     const struct search *search = arg;
 
-    return slurm_folders_job(enforce, path) == search->step->id.job &&
+    return slurm_folders_job(enforce_slurm(enforce), path) == search->step->id.job &&
            take_leaf(enforce, search->step, path, search->name);
 }
 
@@ -145,7 +145,7 @@ static int find_step(struct enforce *enforce, const char *node, struct enforce_s
     step_cgroup_name(step->id, name);
     search.name = strchr(name, '/') + 1;
     if (find_by_tasks(enforce, step, where) ||
-        slurm_folders_each(enforce, node, NULL, try_job, &search) > 0)
+        enforce_each_job(enforce, node, NULL, try_job, &search) > 0)
         return 0;
     wire_step_name(step->id, name);
     return berth_error_set(err, "step %s has no cgroup below %s; its task %d is in %s", name,

@@ -62,7 +62,7 @@ static struct hand_link *open_hand(const struct enforce *enforce)
     return hand_link_open(&(struct hand_site){.root = enforce->root,
                                               .cgroup_root = enforce->cgroup_root,
                                               .tree = enforce->tree,
-                                              .unified = enforce->way->jobs == slurm_jobs_cgroup2,
+                                              .unified = enforce_slurm(enforce).unified,
                                               .rebinds = enforce->rebinds});
 }
 
@@ -83,7 +83,7 @@ int enforce_open(struct enforce *enforce, const struct rootfs *root, const char 
     enforce->hand = open_hand(enforce);
     if (!enforce->hand)
         return berth_no_memory(err);
-    if (way->jobs == slurm_jobs_cgroup2)
+    if (enforce_slurm(enforce).unified)
         enforce->folders = slurm_folders_new();
     return 0;
 }

@@ -19,8 +19,8 @@
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
 #include "packer/enforce/masks.h"
-#include "packer/enforce/slurm_folders.h"
-#include "packer/enforce/slurm_jobs.h"
+#include "packer/slurm/slurm_folders.h"
+#include "packer/slurm/slurm_jobs.h"
 #include "packer/system/process_table.h"
 #include "packer/system/rootfs.h"
 #include "packer/slurm/step_cgroup.h"
@@ -140,7 +140,7 @@ struct enforce_way {
                 struct enforce_pids *list);
 
     /* Calls visit with each of Slurm's jobs on the node (slurm_jobs.h). NULL: nobody can tell. */
-    void (*jobs)(struct enforce *enforce, const char *node, slurm_visit_job *visit, void *arg);
+    void (*jobs)(struct slurm_cgroups slurm, const char *node, slurm_visit_job *visit, void *arg);
 };
 
 struct enforce {
@@ -159,6 +159,9 @@ struct enforce {
     struct listed *listed;  /* processes, as they were listed last; NULL: nothing is remembered */
     struct hand_link *hand; /* who does what takes root; NULL: nothing can be changed */
 };
+
+/* What packer/slurm is asked with for Slurm's folders. */
+struct slurm_cgroups enforce_slurm(const struct enforce *enforce);
 
 extern const struct enforce_way enforce_cgroup1, enforce_cgroup2, enforce_dryrun;
 
@@ -355,6 +358,10 @@ bool enforce_step_known(struct wire_step_id id, const struct wire_step_id *known
 /* Call visit with each folder in dir whose name begins with prefix, until it returns non-zero. What
  * visit returned last, else 0. */
 int enforce_each_dir(struct enforce *enforce, const char *dir, const char *prefix,
+                     int (*visit)(struct enforce *enforce, const char *path, void *arg), void *arg);
+
+/* The same with the folder of each of Slurm's jobs under cgroup v2 (slurm_folders_each). */
+int enforce_each_job(struct enforce *enforce, const char *node, size_t *scopes,
                      int (*visit)(struct enforce *enforce, const char *path, void *arg), void *arg);
 
 /* As enforce_pids_cgroup, of Slurm's cgroup of a step and of the task_N below it. */

@@ -88,7 +88,7 @@ static int write_cpus(struct enforce *enforce, const char *dir, void *arg)
 static int give_cpus(struct enforce *enforce, struct wire_step_id id, const char *dir,
                      const struct cpus *home, struct berth_error *err)
 {
-    bool unified = enforce->way->jobs == slurm_jobs_cgroup2;
+    bool unified = enforce_slurm(enforce).unified;
     const struct enforce_list list = {id, unified ? HAND_USER : HAND_LEAF, false};
     struct writing writing = {id, home, err};
     struct cpus both;
@@ -119,7 +119,7 @@ static int give_affinity(struct enforce *enforce, struct wire_step_id id, const 
 static int tell_hand(struct enforce *enforce, struct wire_step_id id, const char *path,
                      const struct cpus *home, struct berth_error *err)
 {
-    bool unified = enforce->way->jobs == slurm_jobs_cgroup2;
+    bool unified = enforce_slurm(enforce).unified;
     size_t top = strlen(enforce->cgroup_root) + strlen(unified ? "/" : "/cpuset/");
     struct enforce_step step = {.id = id, .job_home = *home};
     const char *user = strstr(path + top, "/uid_");
@@ -170,7 +170,7 @@ static int undo_job(struct enforce *enforce, const char *path, void *arg)
 {
     struct undoing *undoing = arg;
 
-    undoing->job = slurm_folders_job(enforce, path);
+    undoing->job = slurm_folders_job(enforce_slurm(enforce), path);
     return enforce_each_dir(enforce, path, "step_", undo_step, arg);
 }
 
@@ -187,13 +187,13 @@ static int undo_top(struct enforce *enforce, const char *path, void *arg)
 size_t leaf_mark_undo(struct enforce *enforce, const struct wire_step_id *known, size_t n,
                       struct berth_error *err)
 {
-    bool unified = enforce->way->jobs == slurm_jobs_cgroup2;
+    bool unified = enforce_slurm(enforce).unified;
     struct undoing undoing = {known, n, 0, 0, unified ? "/user" : "", err};
     char top[CGROUP_DIR_MAX];
 
     snprintf(top, sizeof(top), "%s/cpuset", enforce->cgroup_root);
     if (unified)
-        slurm_folders_each(enforce, NULL, NULL, undo_job, &undoing);
+        enforce_each_job(enforce, NULL, NULL, undo_job, &undoing);
     else
         enforce_each_dir(enforce, top, "slurm", undo_top, &undoing);
     return undoing.undone;

@@ -5,8 +5,6 @@ libpacker_la_SOURCES += \
 	packer/enforce/cgroup2.c \
 	packer/enforce/dryrun.c \
 	packer/enforce/enforce.c packer/enforce/enforce.h \
-	packer/enforce/folder_watch.c packer/enforce/folder_watch.h \
-	packer/enforce/job_watch.c packer/enforce/job_watch.h \
 	packer/enforce/leaf_mark.c packer/enforce/leaf_mark.h \
 	packer/enforce/list.h \
 	packer/enforce/listed.c packer/enforce/listed.h \
@@ -15,6 +13,4 @@ libpacker_la_SOURCES += \
 	packer/enforce/register.c \
 	packer/enforce/settle.c \
 	packer/enforce/slices.c packer/enforce/slices.h \
-	packer/enforce/slurm_folders.c packer/enforce/slurm_folders.h \
-	packer/enforce/slurm_jobs.c packer/enforce/slurm_jobs.h \
 	packer/enforce/threads.c

@@ -116,7 +116,8 @@ static int add_job(struct enforce *enforce, const char *path, void *arg)
     struct cpus cpus;
 
     snprintf(job.dir, sizeof(job.dir), "%s", path);
-    if (!slurm_job_lives(enforce, &job)) /* it has ended, or Slurm has left it behind */
+    /* it has ended, or Slurm has left it behind */
+    if (!slurm_job_lives(enforce_slurm(enforce), &job))
         return 0;
     if (enforce_read_cpus(enforce->root, path, "cpuset.cpus", &cpus, &why) < 0) {
         if (!rootfs_exists(enforce->root, path))
@@ -150,7 +151,7 @@ int probe_held_cpus(struct enforce *enforce, struct cpus *held, struct berth_err
     if (is_v1(enforce, dir))
         rc = enforce_each_dir(enforce, dir, "slurm", add_top1, &arg);
     else
-        rc = slurm_folders_each(enforce, NULL, &arg.tops, add_job, &arg);
+        rc = enforce_each_job(enforce, NULL, &arg.tops, add_job, &arg);
     if (rc == 0 && arg.tops == 0)
         return berth_error_set(err, "%s: no cpusets of Slurm (ConstrainCores=no, or no job yet)",
                                dir);

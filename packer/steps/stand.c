@@ -92,7 +92,7 @@ static void widen(const struct topo *topo, struct cpus *cpus)
 /* Jobs that no step in berth's care is of. */
 struct others {
     const struct scene *scene;
-    struct enforce enforce;
+    struct slurm_cgroups slurm;
     struct step_index index;  /* of the live steps */
     const struct cpus *where; /* only there do they matter */
     bool packages;            /* one CPU stands for its whole package */
@@ -114,7 +114,7 @@ static void add_job(const struct slurm_job *job, const struct cpus *cpus, void *
          i < index->n && index->step[i]->request.id.job == job->job; i++)
         if (stand_movable(others->scene, index->step[i]))
             return;
-    if (!slurm_job_lives(&others->enforce, job))
+    if (!slurm_job_lives(others->slurm, job))
         return;
     cpus_or(others->cpus, cpus);
     if (others->packages)
@@ -152,7 +152,7 @@ static int find_others(const struct scene *scene, const struct cpus *where, bool
 {
     const struct packer *packer = scene->packer;
     struct others others = {.scene = scene,
-                            .enforce = *packer->world.enforce,
+                            .slurm = enforce_slurm(packer->world.enforce),
                             .where = where,
                             .packages = packages,
                             .cpus = cpus};
@@ -170,7 +170,7 @@ static int find_others(const struct scene *scene, const struct cpus *where, bool
         return 0;
     if (step_index_make(packer->steps, &others.index) < 0)
         return -1;
-    packer->world.enforce->way->jobs(&others.enforce, step->request.node, add_job, &others);
+    packer->world.enforce->way->jobs(others.slurm, step->request.node, add_job, &others);
     step_index_free(&others.index);
     return 0;
 }

@@ -241,11 +241,12 @@ static int sim_pids(struct enforce *enforce, const struct enforce_step *step,
 static const struct sim *with_idle;
 
 /* All jobs of the node: in each of them runs what nobody can look at. */
-static void sim_jobs(struct enforce *enforce, const char *node, slurm_visit_job *visit, void *arg)
+static void sim_jobs(struct slurm_cgroups slurm, const char *node, slurm_visit_job *visit,
+                     void *arg)
 {
     const struct sim *sim = with_idle;
 
-    (void)enforce, (void)node;
+    (void)slurm, (void)node;
     for (size_t i = 0; i < SIM_JOBS; i++) {
         struct slurm_job job = {.job = sim->job[i].id, .unified = true, .dir = "/dev/null"};
 

@@ -88,9 +88,12 @@ unit_programs = \
 	tests/unit/cli/test_record_lines \
 	tests/unit/conf/test_admit \
 	tests/unit/conf/test_conf \
+	tests/unit/slurm/test_folder_watch \
+	tests/unit/slurm/test_job_watch \
 	tests/unit/slurm/test_private_data \
 	tests/unit/slurm/test_slurm_conf \
 	tests/unit/slurm/test_slurm_cores \
+	tests/unit/slurm/test_slurm_jobs \
 	tests/unit/conf/test_tariff \
 	tests/unit/conf/test_watts \
 	tests/unit/counters/test_by_node \
@@ -161,12 +164,9 @@ unit_programs = \
 	tests/unit/enforce/test_cgroup1 \
 	tests/unit/enforce/test_cgroup2 \
 	tests/unit/enforce/test_enforce \
-	tests/unit/enforce/test_folder_watch \
-	tests/unit/enforce/test_job_watch \
 	tests/unit/enforce/test_listed \
 	tests/unit/enforce/test_series \
 	tests/unit/enforce/test_slices \
-	tests/unit/enforce/test_slurm_jobs \
 	tests/unit/enforce/test_threads \
 	tests/unit/hand/test_hand \
 	tests/unit/identity/test_asker \

@@ -6,7 +6,7 @@
 
 #include "packer/base/array.h"
 #include "packer/base/log.h"
-#include "packer/enforce/slurm_jobs.h"
+#include "packer/slurm/slurm_jobs.h"
 #include "packer/steps/lacks.h"
 #include "packer/steps/packer.h"
 #include "packer/steps/stage.h"
@@ -93,7 +93,7 @@ static bool forget(struct strangers *strangers, uint32_t job)
 
 struct reading {
     const struct packer *packer;
-    struct enforce enforce;
+    struct slurm_cgroups slurm;
     struct step_index index; /* of the live steps, where many are asked about; step NULL: none */
     struct cpus cores;       /* of the pool's jobs, and what may be idle */
     bool news;
@@ -144,7 +144,7 @@ static void visit_step(const struct slurm_job *job, struct wire_step_id id, cons
     if (is_shell(id) || (reading->index.step ? step_index_find(&reading->index, id)
                                              : registry_find(packer->steps, id)))
         return;
-    life = slurm_step_life(&reading->enforce, job, dir, &cpus);
+    life = slurm_step_life(reading->slurm, job, dir, &cpus);
     old = stranger && clock_s() - stranger->since_s >= STRANGERS_PATIENCE_S;
     if (life == SLURM_EMPTY && (!stranger || old))
         return;
@@ -163,8 +163,8 @@ static void read_steps_of(struct reading *reading, const struct step *step)
 {
     struct slurm_job job;
 
-    if (slurm_job_of(&reading->enforce, &step->body, &job))
-        slurm_job_steps(&reading->enforce, &job, visit_step, reading);
+    if (slurm_job_of(reading->slurm, step->body.id, step->body.leaf, &job))
+        slurm_job_steps(reading->slurm, &job, visit_step, reading);
 }
 
 /* Returns a step of the job that berth looks after, or NULL. */
@@ -204,7 +204,7 @@ static void name_owners(const struct packer *packer)
 
 static struct reading reading_of(const struct packer *packer)
 {
-    return (struct reading){.packer = packer, .enforce = *packer->world.enforce};
+    return (struct reading){.packer = packer, .slurm = enforce_slurm(packer->world.enforce)};
 }
 
 static bool end(struct reading *reading, uint32_t job)
@@ -229,7 +229,7 @@ bool strangers_read_job(const struct packer *packer, uint32_t job)
 /* ---- jobs ---- */
 
 struct running {
-    struct enforce *enforce;
+    struct slurm_cgroups slurm;
     bool any;
 };
 
@@ -240,7 +240,7 @@ static void visit_running(const struct slurm_job *job, struct wire_step_id id, c
     struct cpus cpus;
 
     (void)id;
-    running->any = running->any || slurm_step_life(running->enforce, job, dir, &cpus) == SLURM_RUNS;
+    running->any = running->any || slurm_step_life(running->slurm, job, dir, &cpus) == SLURM_RUNS;
 }
 
 static bool any_runs(const struct packer *packer, size_t n, const struct enforce_task *task)
@@ -290,9 +290,9 @@ static bool is_awaited(const struct stranger *stranger)
 /* Does a task of the job run its program? */
 static bool runs_program(struct reading *reading, const struct slurm_job *job)
 {
-    struct running running = {.enforce = &reading->enforce};
+    struct running running = {.slurm = reading->slurm};
 
-    slurm_job_steps(&reading->enforce, job, visit_running, &running);
+    slurm_job_steps(reading->slurm, job, visit_running, &running);
     return running.any;
 }
 
@@ -331,7 +331,7 @@ static void visit_job(const struct slurm_job *job, const struct cpus *cpus, void
 
     if (!cpus_intersect(cpus, &reading->cores) || any_at(&reading->index, job->job, &at))
         return;
-    lives = slurm_job_lives(&reading->enforce, job);
+    lives = slurm_job_lives(reading->slurm, job);
     runs = stranger && is_awaited(stranger) && runs_program(reading, job);
     if (runs)
         judge(reading->packer, stranger);
@@ -367,7 +367,7 @@ bool strangers_read(const struct packer *packer)
     strangers_add_idle(packer, &reading.cores);
     step = TAILQ_FIRST(&packer->steps->live);
     if (step)
-        packer->world.enforce->way->jobs(&reading.enforce, step->request.node, visit_job, &reading);
+        packer->world.enforce->way->jobs(reading.slurm, step->request.node, visit_job, &reading);
     news = end(&reading, UINT32_MAX);
     step_index_free(&reading.index);
     return news;

@@ -136,13 +136,13 @@ static void see(const struct slurm_job *job, const struct cpus *cpus, void *arg)
 
     assert_int_equal(cpus_format(cpus, text, sizeof(text)), 0);
     snprintf(scene->seen + used, sizeof(scene->seen) - used, "%u %s%s; ", job->job, text,
-             slurm_job_lives(&scene->tree.enforce, job) ? "" : " dead");
+             slurm_job_lives(enforce_slurm(&scene->tree.enforce), job) ? "" : " dead");
 }
 
 static void assert_jobs(struct scene *scene, const char *first, const char *second)
 {
     scene->seen[0] = '\0';
-    scene->tree.enforce.way->jobs(&scene->tree.enforce, "n1", see, scene);
+    scene->tree.enforce.way->jobs(enforce_slurm(&scene->tree.enforce), "n1", see, scene);
     if (!strstr(scene->seen, first) || !strstr(scene->seen, second) ||
         strlen(scene->seen) != strlen(first) + strlen(second))
         fail_msg("%s: '%s'", scene->tree.series->name, scene->seen);
@@ -182,13 +182,13 @@ static void test_a_job_of_no_known_number_is_seen(void **state)
         slurm_tree_job(&scene.tree, 9, "6\n");
         slurm_tree_step(&scene.tree, id, "6\n", 0);
         slurm_tree_path(&scene.tree, (struct wire_step_id){9, WHOLE_JOB}, path, sizeof(path));
-        job = slurm_folders_job(&scene.tree.enforce, path + 0);
+        job = slurm_folders_job(enforce_slurm(&scene.tree.enforce), path + 0);
         if (series->sluid)
             assert_true(job >= SLURM_FOLDERS_UNKNOWN);
         else
             assert_int_equal(job, 9);
         scene.seen[0] = '\0';
-        scene.tree.enforce.way->jobs(&scene.tree.enforce, "n1", see, &scene);
+        scene.tree.enforce.way->jobs(enforce_slurm(&scene.tree.enforce), "n1", see, &scene);
         assert_non_null(strstr(scene.seen, " 6 dead; "));
         slurm_tree_step(&scene.tree, id, "6\n", OTHER);
         assert_jobs(&scene, "7 0; ", "9 6; ");
@@ -212,7 +212,8 @@ static void test_a_registered_jobs_number_is_remembered(void **state)
         snprintf(procs, sizeof(procs), "cg/%s/slurm/cgroup.procs", path);
         if (series->unified)
             folder_put(scene.tree.dir, procs, "");
-        assert_true(slurm_job_of(&scene.tree.enforce, &scene.step, &job));
+        assert_true(
+            slurm_job_of(enforce_slurm(&scene.tree.enforce), scene.step.id, scene.step.leaf, &job));
         assert_jobs(&scene, "7 0; ", "");
         close_scene(&scene);
     }
@@ -322,7 +323,7 @@ static void test_what_no_journal_knows_is_given_back(void **state)
         }
         folder_put(scene.tree.dir, strcat(user, "/cpuset.cpus") + 1, "0-1\n");
         slurm_tree_kill(&scene.tree, scene.step.id);
-        slurm_job_of(&scene.tree.enforce, &scene.step, &job);
+        slurm_job_of(enforce_slurm(&scene.tree.enforce), scene.step.id, scene.step.leaf, &job);
         assert_int_equal(leaf_mark_undo(&scene.tree.enforce, &scene.step.id, 1, &err), 0);
         expect_cpus(&scene, file, "0-1");
         assert_int_equal(leaf_mark_undo(&scene.tree.enforce, NULL, 0, &err), 1);

@@ -180,11 +180,11 @@ static void test_need(void **state)
 /* ---- strangers ---- */
 
 /* Shows a job with a process, or with none left. */
-static void show(struct enforce *enforce, uint32_t number, const char *cpus, bool lives,
+static void show(struct slurm_cgroups slurm, uint32_t number, const char *cpus, bool lives,
                  slurm_visit_job *visit, void *arg)
 {
     struct fixture *f =
-        (struct fixture *)((char *)enforce->root - offsetof(struct fixture, packer.world.root));
+        (struct fixture *)((char *)slurm.root - offsetof(struct fixture, packer.world.root));
     struct slurm_job job = {.job = number};
     struct cpus set = cpus_of(cpus);
     char name[64];
@@ -195,13 +195,13 @@ static void show(struct enforce *enforce, uint32_t number, const char *cpus, boo
     visit(&job, &set, arg);
 }
 
-static void jobs(struct enforce *enforce, const char *node, slurm_visit_job *visit, void *arg)
+static void jobs(struct slurm_cgroups slurm, const char *node, slurm_visit_job *visit, void *arg)
 {
     assert_string_equal(node, "here");
-    show(enforce, 77, "1", true, visit, arg);    /* a job that did not opt in */
-    show(enforce, 2, "4-5", true, visit, arg);   /* one that did */
-    show(enforce, 1, "0-7", true, visit, arg);   /* and one whose cpuset is berth's at the moment */
-    show(enforce, 78, "0-1", false, visit, arg); /* what Slurm left of a job */
+    show(slurm, 77, "1", true, visit, arg);    /* a job that did not opt in */
+    show(slurm, 2, "4-5", true, visit, arg);   /* one that did */
+    show(slurm, 1, "0-7", true, visit, arg);   /* and one whose cpuset is berth's at the moment */
+    show(slurm, 78, "0-1", false, visit, arg); /* what Slurm left of a job */
 }
 
 static void test_strangers(void **state)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "packer/enforce/job_watch.h"
+#include "packer/slurm/job_watch.h"
 #include "tests/unit/common/folder.h"
 
 struct box {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* slurm_folders - see slurm_folders.h */
-#include "packer/enforce/slurm_folders.h"
+#include "packer/slurm/slurm_folders.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "packer/base/array.h"
 #include "packer/base/clock.h"
-#include "packer/enforce/enforce.h"
+#include "packer/slurm/step_cgroup.h"
 #include "packer/system/process.h"
 
 #define SCOPE "slurmstepd.scope"
@@ -51,6 +52,28 @@ static const char *name_of(const char *path)
     const char *slash = strrchr(path, '/');
 
     return slash ? slash + 1 : path;
+}
+
+int slurm_each_dir(struct slurm_cgroups slurm, const char *dir, const char *prefix,
+                   slurm_visit_dir *visit, void *arg)
+{
+    char **name = rootfs_list_folders(slurm.root, dir), path[CGROUP_DIR_MAX];
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && name && name[i]; i++)
+        if (strncmp(name[i], prefix, strlen(prefix)) == 0 &&
+            (size_t)snprintf(path, sizeof(path), "%s/%s", dir, name[i]) < sizeof(path))
+            rc = visit(slurm, path, arg);
+    rootfs_list_free(name);
+    return rc;
+}
+
+char *slurm_read_procs(struct slurm_cgroups slurm, const char *dir)
+{
+    char path[CGROUP_DIR_MAX + 32];
+
+    snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+    return rootfs_read(slurm.root, path);
 }
 
 /* ---- scopes ---- */
@@ -100,7 +123,7 @@ struct walk {
 };
 
 /* Looks for scopes in a slice, and in those below it. */
-static int walk_slice(struct enforce *enforce, const char *path, void *arg)
+static int walk_slice(struct slurm_cgroups slurm, const char *path, void *arg)
 {
     struct walk *walk = arg;
 
@@ -109,23 +132,23 @@ static int walk_slice(struct enforce *enforce, const char *path, void *arg)
     if (!ends_with(path, ".slice") || walk->depth == SLICES_MAX)
         return 0;
     walk->depth++;
-    enforce_each_dir(enforce, path, "", walk_slice, arg);
+    slurm_each_dir(slurm, path, "", walk_slice, arg);
     walk->depth--;
     return 0;
 }
 
 /* Finds all scopes of the host anew; those that are gone are forgotten. */
-static void look_for_scopes(struct enforce *enforce, struct slurm_folders *folders)
+static void look_for_scopes(struct slurm_cgroups slurm, struct slurm_folders *folders)
 {
     struct walk walk = {.folders = folders};
 
     for (size_t i = folders->nscopes; i-- > 0;)
-        if (!rootfs_exists(enforce->root, folders->scope[i])) {
+        if (!rootfs_exists(slurm.root, folders->scope[i])) {
             folders->nscopes--;
             memmove(folders->scope[i], folders->scope[folders->nscopes], CGROUP_DIR_MAX);
             folders->told[i] = folders->told[folders->nscopes];
         }
-    enforce_each_dir(enforce, enforce->cgroup_root, "", walk_slice, &walk);
+    slurm_each_dir(slurm, slurm.top, "", walk_slice, &walk);
     folders->looked_s = clock_s();
 }
 
@@ -167,9 +190,9 @@ static void forget_unseen(struct slurm_folders *folders)
     folders->n = kept;
 }
 
-void slurm_folders_learn(const struct enforce *enforce, const char *dir, uint32_t job)
+void slurm_folders_learn(struct slurm_cgroups slurm, const char *dir, uint32_t job)
 {
-    struct slurm_folders *folders = enforce->folders;
+    struct slurm_folders *folders = slurm.folders;
     char scope[CGROUP_DIR_MAX];
     long at;
 
@@ -231,21 +254,21 @@ bool slurm_folders_stepd(const struct rootfs *root, pid_t pid, struct wire_step_
 }
 
 /* Asks the slurmstepd of one of the job's steps. Returns whether it has told. */
-static int ask_step(struct enforce *enforce, const char *step, void *arg)
+static int ask_step(struct slurm_cgroups slurm, const char *step, void *arg)
 {
-    struct enforce_pids list = {0};
-    char dir[CGROUP_DIR_MAX + 8];
+    char dir[CGROUP_DIR_MAX + 8], *text, *at, *end;
     uint32_t *job = arg;
 
     snprintf(dir, sizeof(dir), "%s/slurm", step);
-    if (enforce_pids_cgroup(enforce->root, NULL, dir, &list) == 0)
-        for (size_t i = 0; *job == 0 && i < list.n; i++) {
-            char *title = read_title(enforce->root, list.pid[i]);
+    at = text = slurm_read_procs(slurm, dir);
+    for (long pid; at && *job == 0 && (pid = strtol(at, &end, 10)) > 0 && pid <= INT_MAX;
+         at = end) {
+        char *title = read_title(slurm.root, (pid_t)pid);
 
-            *job = title ? read_number(title, '.') : 0;
-            free(title);
-        }
-    free(list.pid);
+        *job = title ? read_number(title, '.') : 0;
+        free(title);
+    }
+    free(text);
     return *job != 0;
 }
 
@@ -259,7 +282,7 @@ static uint32_t unknown_number(const char *sluid)
     return hash | SLURM_FOLDERS_UNKNOWN;
 }
 
-uint32_t slurm_folders_job(struct enforce *enforce, const char *dir)
+uint32_t slurm_folders_job(struct slurm_cgroups slurm, const char *dir)
 {
     const char *name = name_of(dir);
     struct named *named;
@@ -269,52 +292,50 @@ uint32_t slurm_folders_job(struct enforce *enforce, const char *dir)
         return read_number(name + 4, '\0');
     if (!step_cgroup_is_sluid(name))
         return 0;
-    named = find_named(enforce->folders, name);
+    named = find_named(slurm.folders, name);
     if (named) {
         named->seen = true;
         return named->job;
     }
-    enforce_each_dir(enforce, dir, "step_", ask_step, &job);
+    slurm_each_dir(slurm, dir, "step_", ask_step, &job);
     if (job)
-        remember(enforce->folders, name, job);
+        remember(slurm.folders, name, job);
     return job ? job : unknown_number(name);
 }
 
 /* ---- all folders ---- */
 
 struct visiting {
-    int (*visit)(struct enforce *enforce, const char *path, void *arg);
+    slurm_visit_dir *visit;
     void *arg;
 };
 
-static int visit_job(struct enforce *enforce, const char *path, void *arg)
+static int visit_job(struct slurm_cgroups slurm, const char *path, void *arg)
 {
     const struct visiting *visiting = arg;
     const char *name = name_of(path);
-    struct named *named = find_named(enforce->folders, name);
+    struct named *named = find_named(slurm.folders, name);
 
     if (named)
         named->seen = true;
     return strncmp(name, "job_", 4) == 0 || step_cgroup_is_sluid(name)
-               ? visiting->visit(enforce, path, visiting->arg)
+               ? visiting->visit(slurm, path, visiting->arg)
                : 0;
 }
 
-int slurm_folders_each(struct enforce *enforce, const char *node, size_t *scopes,
-                       int (*visit)(struct enforce *enforce, const char *path, void *arg),
-                       void *arg)
+int slurm_folders_each(struct slurm_cgroups slurm, const char *node, size_t *scopes,
+                       slurm_visit_dir *visit, void *arg)
 {
-    struct slurm_folders once = {.looked_s = 0},
-                         *folders = enforce->folders ? enforce->folders : &once;
+    struct slurm_folders once = {.looked_s = 0}, *folders = slurm.folders ? slurm.folders : &once;
     struct visiting visiting = {visit, arg};
     size_t seen = 0;
     int rc = 0;
 
     if (folders->looked_s == 0 || clock_s() - folders->looked_s >= LOOK_AGAIN_S)
-        look_for_scopes(enforce, folders);
+        look_for_scopes(slurm, folders);
     for (size_t i = 0; rc == 0 && i < folders->nscopes; i++)
         if (folders->told[i] || is_scope(folders->scope[i], node)) {
-            rc = enforce_each_dir(enforce, folders->scope[i], "", visit_job, &visiting);
+            rc = slurm_each_dir(slurm, folders->scope[i], "", visit_job, &visiting);
             seen++;
         }
     if (scopes)

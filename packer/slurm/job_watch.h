@@ -2,10 +2,10 @@
 /* job_watch - hears of it when Slurm writes the list of a job's CPUs again.
  *
  * Under cgroup v2 it does so whenever a step of the job starts, and takes the job's other steps
- * from where berth has put them (enforce.h, job_list). inotify tells at once; what berth itself
- * writes there is heard, too, and needs nothing done. */
-#ifndef BERTH_ENFORCE_JOB_WATCH_H
-#define BERTH_ENFORCE_JOB_WATCH_H
+ * from where berth has put them (enforce/enforce.h, job_list). inotify tells at once; what berth
+ * itself writes there is heard, too, and needs nothing done. */
+#ifndef BERTH_SLURM_JOB_WATCH_H
+#define BERTH_SLURM_JOB_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

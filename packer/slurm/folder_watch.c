@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* folder_watch - see folder_watch.h */
-#include "packer/enforce/folder_watch.h"
+#include "packer/slurm/folder_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ struct watched {
 };
 
 struct folder_watch {
-    const struct enforce *enforce;
+    struct slurm_cgroups slurm;
     int fd;
     size_t n, room;
     struct watched *watched; /* [n] */
@@ -47,13 +47,13 @@ struct folder_watch {
     struct folder_event *event; /* [first .. nevents) are to be told */
 };
 
-int folder_watch_open(struct folder_watch **watch, const struct enforce *enforce,
+int folder_watch_open(struct folder_watch **watch, struct slurm_cgroups slurm,
                       struct berth_error *err)
 {
     *watch = calloc(1, sizeof(**watch));
     if (!*watch)
         return berth_no_memory(err);
-    (*watch)->enforce = enforce;
+    (*watch)->slurm = slurm;
     (*watch)->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     if ((*watch)->fd >= 0)
         return 0;
@@ -108,7 +108,7 @@ static void forget(struct folder_watch *watch, struct watched *gone)
 /* Asks the kernel. The path is the descriptor's: it stays below the root that the tests give. */
 static int ask(struct folder_watch *watch, const char *dir, enum kind kind)
 {
-    int fd = rootfs_openat(watch->enforce->root, dir, O_RDONLY | O_DIRECTORY), wd = -1;
+    int fd = rootfs_openat(watch->slurm.root, dir, O_RDONLY | O_DIRECTORY), wd = -1;
     char path[64];
 
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -193,9 +193,7 @@ static void tell(struct folder_watch *watch, enum folder_what what, struct wire_
 /* The number of the job whose folder this is, or was; 0: it is none. */
 static uint32_t job_of(const struct folder_watch *watch, const char *path)
 {
-    struct enforce enforce = *watch->enforce;
-
-    return slurm_folders_job(&enforce, path);
+    return slurm_folders_job(watch->slurm, path);
 }
 
 static int new_job(struct folder_watch *watch, const char *path)
@@ -210,9 +208,9 @@ static int new_job(struct folder_watch *watch, const char *path)
     return 0;
 }
 
-static int visit_job(struct enforce *enforce, const char *path, void *arg)
+static int visit_job(struct slurm_cgroups slurm, const char *path, void *arg)
 {
-    (void)enforce;
+    (void)slurm;
     return new_job(arg, path);
 }
 
@@ -220,11 +218,10 @@ static int visit_job(struct enforce *enforce, const char *path, void *arg)
 static int watch_user(struct folder_watch *watch, const char *path, bool fresh,
                       struct berth_error *err)
 {
-    struct enforce enforce = *watch->enforce;
     int rc = add(watch, path, JOBS, 0, err);
 
     if (rc == 1 && fresh)
-        enforce_each_dir(&enforce, path, "", visit_job, watch);
+        slurm_each_dir(watch->slurm, path, "", visit_job, watch);
     return rc < 0 ? -1 : 0;
 }
 
@@ -233,11 +230,11 @@ struct users {
     struct berth_error *err;
 };
 
-static int visit_user(struct enforce *enforce, const char *path, void *arg)
+static int visit_user(struct slurm_cgroups slurm, const char *path, void *arg)
 {
     const struct users *users = arg;
 
-    (void)enforce;
+    (void)slurm;
     return watch_user(users->watch, path, false, users->err);
 }
 
@@ -246,15 +243,14 @@ static void cut(char *path)
     *strrchr(path, '/') = '\0';
 }
 
-int folder_watch_step(struct folder_watch *watch, const struct enforce_step *step,
+int folder_watch_step(struct folder_watch *watch, struct wire_step_id id, const char *leaf,
                       struct berth_error *err)
 {
-    struct enforce enforce = *watch->enforce;
     struct users users = {watch, err};
     struct slurm_job job;
     int rc;
 
-    if (!slurm_job_of(&enforce, step, &job))
+    if (!slurm_job_of(watch->slurm, id, leaf, &job))
         return 0;
     if (add(watch, job.dir, STEPS, job.job, err) < 0)
         return -1;
@@ -264,7 +260,7 @@ int folder_watch_step(struct folder_watch *watch, const struct enforce_step *ste
         return rc;
     cut(job.dir);
     rc = add(watch, job.dir, USERS, 0, err);
-    return rc == 1 ? enforce_each_dir(&enforce, job.dir, "uid_", visit_user, &users) : rc;
+    return rc == 1 ? slurm_each_dir(watch->slurm, job.dir, "uid_", visit_user, &users) : rc;
 }
 
 /* ---- what the kernel says ---- */

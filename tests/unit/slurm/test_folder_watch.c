@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "packer/enforce/folder_watch.h"
+#include "packer/slurm/folder_watch.h"
 #include "tests/unit/common/folder.h"
 #include "tests/unit/common/slurm_tree.h"
 
@@ -37,8 +37,8 @@ static int setup(void **state)
     box->step = (struct enforce_step){.id = {7, 0}, .leaf = "slurm_n1/uid_1000/job_7/step_0"};
     folder_make(box->dir, USER "/job_7/step_0");
     folder_make(box->dir, "cg/cpuset/slurm_n1/uid_0");
-    assert_int_equal(folder_watch_open(&box->watch, &box->enforce, &err), 0);
-    if (folder_watch_step(box->watch, &box->step, &err) < 0)
+    assert_int_equal(folder_watch_open(&box->watch, enforce_slurm(&box->enforce), &err), 0);
+    if (folder_watch_step(box->watch, box->step.id, box->step.leaf, &err) < 0)
         fail_msg("%s", err.text);
     *state = box;
     return 0;
@@ -140,7 +140,7 @@ static void test_a_user_who_comes_back(void **state)
     drop(box, "cg/cpuset/slurm_n1"); /* and all of its folders, when slurmd restarts */
     folder_make(box->dir, USER "/job_7/step_0");
     told(box);
-    assert_int_equal(folder_watch_step(box->watch, &box->step, &err), 0);
+    assert_int_equal(folder_watch_step(box->watch, box->step.id, box->step.leaf, &err), 0);
     told(box);
     folder_make(box->dir, USER "/job_14");
     folder_make(box->dir, USER "/job_7/step_5");
@@ -155,7 +155,9 @@ static void test_unified(void **state)
     box->enforce.way = &enforce_cgroup2;
     strcpy(box->step.leaf, "system.slice/n1_slurmstepd.scope/job_7/step_0");
     folder_make(box->dir, "cg/system.slice/n1_slurmstepd.scope/job_7/step_0/user");
-    if (folder_watch_step(box->watch, &box->step, &err) < 0)
+    folder_watch_close(box->watch);
+    assert_int_equal(folder_watch_open(&box->watch, enforce_slurm(&box->enforce), &err), 0);
+    if (folder_watch_step(box->watch, box->step.id, box->step.leaf, &err) < 0)
         fail_msg("%s", err.text);
     folder_make(box->dir, "cg/system.slice/n1_slurmstepd.scope/job_8");
     folder_make(box->dir, "cg/system.slice/n1_slurmstepd.scope/job_7/step_1");
@@ -178,8 +180,8 @@ static void test_jobs_of_each_series(void **state)
         slurm_tree_job(&tree, 7, "0\n");
         slurm_tree_step(&tree, (struct wire_step_id){7, 0}, "0\n", 107);
         slurm_tree_path(&tree, (struct wire_step_id){7, 0}, box->step.leaf, sizeof(box->step.leaf));
-        assert_int_equal(folder_watch_open(&box->watch, &tree.enforce, &err), 0);
-        if (folder_watch_step(box->watch, &box->step, &err) < 0)
+        assert_int_equal(folder_watch_open(&box->watch, enforce_slurm(&tree.enforce), &err), 0);
+        if (folder_watch_step(box->watch, box->step.id, box->step.leaf, &err) < 0)
             fail_msg("%s: %s", slurm_series[i].name, err.text);
         slurm_tree_job(&tree, 8, "");
         told(box);
@@ -209,9 +211,9 @@ static void test_a_step_without_a_folder(void **state)
     struct berth_error err = {""};
 
     box->step.leaf[0] = '\0';
-    assert_int_equal(folder_watch_step(box->watch, &box->step, &err), 0);
+    assert_int_equal(folder_watch_step(box->watch, box->step.id, box->step.leaf, &err), 0);
     strcpy(box->step.leaf, "slurm_n1/uid_1000/job_99/step_0");
-    assert_int_equal(folder_watch_step(box->watch, &box->step, &err), -1);
+    assert_int_equal(folder_watch_step(box->watch, box->step.id, box->step.leaf, &err), -1);
     assert_non_null(strstr(err.text, "job_99"));
 }
 

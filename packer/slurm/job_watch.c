@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "packer/enforce/job_watch.h"
+#include "packer/slurm/job_watch.h"
 
 #include <errno.h>
 #include <stdlib.h>

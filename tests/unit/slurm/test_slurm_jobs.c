@@ -103,7 +103,7 @@ static void test_cgroup1(void **state)
     put(tree, "cpuset/slurm_n1/uid_0/job_", "6");
     put(tree, "cpuset/slurm_n2/uid_0/job_9", "6"); /* another node's, on the same host */
     put(tree, "cpuset/berth/12.0", "6");
-    slurm_jobs_cgroup1(&tree->enforce, "n1", see, tree);
+    slurm_jobs_cgroup1(enforce_slurm(&tree->enforce), "n1", see, tree);
     assert_seen(tree, (const char *const[]){"7 0-3; ", "8 2; ", "4294967295 5; ", NULL});
 }
 
@@ -112,7 +112,7 @@ static void test_cgroup1_plain(void **state)
     struct tree *tree = *state;
 
     put(tree, "cpuset/slurm/uid_1000/job_7", "0-3");
-    slurm_jobs_cgroup1(&tree->enforce, "n1", see, tree);
+    slurm_jobs_cgroup1(enforce_slurm(&tree->enforce), "n1", see, tree);
     assert_seen(tree, (const char *const[]){"7 0-3; ", NULL});
 }
 
@@ -124,7 +124,7 @@ static void test_cgroup2(void **state)
     put(tree, "system.slice/n1_slurmstepd.scope/job_7/step_0/user", "0");
     put(tree, "system.slice/n1_slurmstepd.scope/job_8", ""); /* not confined */
     put(tree, "system.slice/n2_slurmstepd.scope/job_9", "6");
-    slurm_jobs_cgroup2(&tree->enforce, "n1", see, tree);
+    slurm_jobs_cgroup2(enforce_slurm(&tree->enforce), "n1", see, tree);
     assert_seen(tree, (const char *const[]){"7 0-3; ", "8 ; ", NULL});
 }
 
@@ -147,9 +147,9 @@ static void test_an_empty_job_does_not_live(void **state)
 
     put(tree, "cpuset/slurm_n1/uid_1000/job_7", "0");
     folder_put(tree->dir, "cg/cpuset/slurm_n1/uid_1000/job_7/step_0/cgroup.procs", "");
-    assert_false(slurm_job_lives(&tree->enforce, &job));
+    assert_false(slurm_job_lives(enforce_slurm(&tree->enforce), &job));
     put_process(tree, "cpuset/slurm_n1/uid_1000/job_7/step_0/task_0", 10, "prog", 1000);
-    assert_true(slurm_job_lives(&tree->enforce, &job));
+    assert_true(slurm_job_lives(enforce_slurm(&tree->enforce), &job));
 }
 
 static void test_an_empty_job_does_not_live_unified(void **state)
@@ -158,11 +158,11 @@ static void test_an_empty_job_does_not_live_unified(void **state)
     struct slurm_job job = job_of(tree, true);
     static const char events[] = "cg/system.slice/n1_slurmstepd.scope/job_7/cgroup.events";
 
-    assert_false(slurm_job_lives(&tree->enforce, &job)); /* it has just gone */
+    assert_false(slurm_job_lives(enforce_slurm(&tree->enforce), &job)); /* it has just gone */
     folder_put(tree->dir, events, "populated 0\nfrozen 0\n");
-    assert_false(slurm_job_lives(&tree->enforce, &job));
+    assert_false(slurm_job_lives(enforce_slurm(&tree->enforce), &job));
     folder_put(tree->dir, events, "populated 1\nfrozen 0\n");
-    assert_true(slurm_job_lives(&tree->enforce, &job));
+    assert_true(slurm_job_lives(enforce_slurm(&tree->enforce), &job));
 }
 
 /* "0 1; batch 3; ": the step, and what runs in it. */
@@ -175,7 +175,7 @@ static void see_step(const struct slurm_job *job, struct wire_step_id id, const 
     enum slurm_life life;
     struct cpus cpus;
 
-    life = slurm_step_life(&tree->enforce, job, dir, &cpus);
+    life = slurm_step_life(enforce_slurm(&tree->enforce), job, dir, &cpus);
     wire_step_name(id, name);
     assert_int_equal(cpus_format(&cpus, text, sizeof(text)), 0);
     snprintf(tree->seen + used, sizeof(tree->seen) - used, "%s %s %d; ", name, text, (int)life);
@@ -198,7 +198,7 @@ static void test_steps(void **state)
     put(tree, "cpuset/slurm_n1/uid_1000/job_7/step_3", "3"); /* left behind */
     put(tree, "cpuset/slurm_n1/uid_1000/job_7/step_extern", "0-2");
     put(tree, "cpuset/slurm_n1/uid_1000/job_7/step_x", "0-2");
-    slurm_job_steps(&tree->enforce, &job, see_step, tree);
+    slurm_job_steps(enforce_slurm(&tree->enforce), &job, see_step, tree);
     assert_seen(tree, (const char *const[]){"7.0 0 0; ", "7.1 1 1; ", "7.2 2 2; ",
                                             "7.batch 0-2 2; ", "7.3 3 0; ", NULL});
 }
@@ -224,7 +224,7 @@ static void test_steps_unified(void **state)
     folder_put(tree->dir, path, "2-3");
     snprintf(path, sizeof(path), "%s/step_2/user/task_0", top);
     put_process(tree, path, 12, "prog", 1000);
-    slurm_job_steps(&tree->enforce, &job, see_step, tree);
+    slurm_job_steps(enforce_slurm(&tree->enforce), &job, see_step, tree);
     assert_seen(tree, (const char *const[]){"7.0 0 0; ", "7.1 1 1; ", "7.2 2-3 2; ", NULL});
 }
 
@@ -232,8 +232,8 @@ static void test_nothing(void **state)
 {
     struct tree *tree = *state;
 
-    slurm_jobs_cgroup1(&tree->enforce, "n1", see, tree);
-    slurm_jobs_cgroup2(&tree->enforce, "n1", see, tree);
+    slurm_jobs_cgroup1(enforce_slurm(&tree->enforce), "n1", see, tree);
+    slurm_jobs_cgroup2(enforce_slurm(&tree->enforce), "n1", see, tree);
     assert_string_equal(tree->seen, "");
 }
 
