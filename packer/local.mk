@@ -29,6 +29,7 @@ include packer/ledger/local.mk
 include packer/report/local.mk
 include packer/settle/local.mk
 include packer/identity/local.mk
+include packer/slurm/libslurm/local.mk
 include packer/steps/local.mk
 include packer/slurm/steps/local.mk
 include packer/observe/local.mk
