@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# liblab: what plays with models and machines, and touches no running step: berthctl's verbs model and plan.
+# liblab: what plays with models and machines, and touches no running step: berthctl's verbs model and plan, which are the
+# program berth-lab.
 noinst_LTLIBRARIES += liblab.la
 liblab_la_LIBADD = $(GLPK_LIBS)
 liblab_la_SOURCES =
@@ -47,3 +48,7 @@ liblab_la_SOURCES += lab/model/nucore_proof.c
 else
 liblab_la_SOURCES += lab/model/nucore_noproof.c
 endif
+
+pkglibexec_PROGRAMS += berth-lab
+berth_lab_SOURCES = lab/berth_lab.c
+berth_lab_LDADD = liblab.la libctl.la $(PACKER_LIBS)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# libprobe: what measures programs and machines by running them: berthctl's verbs profile, pairs, threads and calibrate.
+# libprobe: what measures programs and machines by running them: berthctl's verbs profile, pairs, threads,
+# microstates, study and calibrate, which are the program berth-probe.
 noinst_LTLIBRARIES += libprobe.la
 libprobe_la_CPPFLAGS = $(AM_CPPFLAGS) -DVALGRIND=\"$(VALGRIND)\" -DVALGRIND_FOLDER=\"probe/trace/tool\" \
 	-DVALGRIND_TOOL=\"$(VALGRIND_FILE)\"
@@ -44,3 +45,7 @@ libprobe_la_SOURCES += \
 	probe/study/run.c probe/study/run.h \
 	probe/study/study.h \
 	probe/study/verb.c
+
+pkglibexec_PROGRAMS += berth-probe
+berth_probe_SOURCES = probe/berth_probe.c
+berth_probe_LDADD = libprobe.la libctl.la $(PACKER_LIBS)

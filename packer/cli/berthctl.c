@@ -8,35 +8,36 @@
 #include <string.h>
 
 #include "packer/base/nearest.h"
-#include "probe/calibrate/calibrate.h"
 #include "packer/cli/common/ctl.h"
-#include "lab/model/models.h"
-#include "lab/plan/plan.h"
-#include "probe/profile/profile.h"
-#include "probe/study/study.h"
-#include "probe/threads/threads.h"
+#include "packer/cli/common/verb.h"
 #include "packer/cli/verbs.h"
 
+#define OWN(verb, text) .name = #verb, .run = ctl_##verb, .help = (text)
+#define OF(program, verb, text) .name = #verb, .part = (program), .help = (text)
+#define LAB "berth-lab"
+#define PROBE "berth-probe"
+
 static const struct ctl_verb verbs[] = {
-    {"status", ctl_status, "the node, its caches and where every step stands"},
-    {"top", ctl_top, "the same, again every second, with the CPU time in use"},
-    {"blackboard", ctl_blackboard, "which memory or cache is saturated now, as programs read it"},
-    {"explain", ctl_explain, "why a step runs where it runs: every decision in its order"},
-    {"job", ctl_job, "how a job did, on one page: its end, what it used, what berth did, a hint"},
-    {"record", ctl_record, "write what steps do to the machine into a file, sample by sample"},
-    {"release", ctl_release, "steps go home and are left alone; --end: no more so"},
-    {"report", ctl_report, "what steps cost that have ended: energy, EDP, slowdown avoided"},
-    {"plan", ctl_plan, "place a workload on a machine, real or not; needs no berthd"},
-    {"model", ctl_model, "run one model as a filter: JSON in, JSON out"},
-    {"profile", ctl_profile, "run a program once and store what it does to the cache"},
-    {"threads", ctl_threads, "how many threads a program should have, by a few short runs"},
-    {"microstates", ctl_microstates, "what each thread of a process does, and what it waits for"},
-    {"study", ctl_study, "why a program is slower beside another: cache, bus, memory, prefetchers"},
-    {"pairs", ctl_pairs, "how programs fared beside others: measured and predicted"},
-    {"calibrate", ctl_calibrate, "measure this machine's memory and write its profile"},
-    {"doctor", ctl_doctor, "what works on this node, and what berth does without the rest"},
-    {"completion", ctl_completion, "the script by which a shell completes this command line"},
-    {NULL, NULL, NULL},
+    {OWN(status, "the node, its caches and where every step stands")},
+    {OWN(top, "the same, again every second, with the CPU time in use")},
+    {OWN(blackboard, "which memory or cache is saturated now, as programs read it")},
+    {OWN(explain, "why a step runs where it runs: every decision in its order")},
+    {OWN(job, "how a job did, on one page: its end, what it used, what berth did, a hint")},
+    {OWN(record, "write what steps do to the machine into a file, sample by sample")},
+    {OWN(release, "steps go home and are left alone; --end: no more so")},
+    {OWN(report, "what steps cost that have ended: energy, EDP, slowdown avoided")},
+    {OF(LAB, plan, "place a workload on a machine, real or not; needs no berthd")},
+    {OF(LAB, model, "run one model as a filter: JSON in, JSON out")},
+    {OF(PROBE, profile, "run a program once and store what it does to the cache")},
+    {OF(PROBE, threads, "how many threads a program should have, by a few short runs")},
+    {OF(PROBE, microstates, "what each thread of a process does, and what it waits for")},
+    {OF(PROBE, study, "why a program is slower beside another: cache, bus, memory, prefetchers")},
+    {OF(PROBE, pairs, "how programs fared beside others: measured and predicted")},
+    {OF(PROBE, calibrate, "measure this machine's memory and write its profile")},
+    {OWN(doctor, "what works on this node, and what berth does without the rest")},
+    {OWN(completion, "the script by which a shell completes this command line"),
+     .word = ctl_completion_shell},
+    {.name = NULL},
 };
 
 static int help(void)
@@ -47,14 +48,6 @@ static int help(void)
     printf("\n  --help      this text; help VERB: what a verb takes\n"
            "  --version   berth's version\n\nSee berthctl(1), berth(7).\n");
     return 0;
-}
-
-static const struct ctl_verb *find_verb(const char *name)
-{
-    for (size_t i = 0; verbs[i].name; i++)
-        if (strcmp(name, verbs[i].name) == 0)
-            return &verbs[i];
-    return NULL;
 }
 
 /* Prints one line that names what was typed (NULL: nothing), the verb that may be meant, and all.
@@ -76,38 +69,33 @@ static int no_verb(const char *typed)
     return 2;
 }
 
-static int help_of(char *name)
+/* argv[0] is "help". */
+static int help_of(char **argv)
 {
-    const struct ctl_verb *verb = find_verb(name);
+    const struct ctl_verb *verb = ctl_verb_find(verbs, argv[1]);
     char option[] = "--help";
 
-    return verb ? verb->run(2, (char *[]){name, option, NULL}) : no_verb(name);
+    return verb ? ctl_verb_run(verb, 2, (char *[]){argv[0], argv[1], option, NULL} + 1)
+                : no_verb(argv[1]);
 }
 
 static int dispatch(int argc, char **argv)
 {
-    const struct ctl_verb *verb = find_verb(argv[1]);
+    const struct ctl_verb *verb = ctl_verb_find(verbs, argv[1]);
     const bool helps = strcmp(argv[1], "help") == 0;
 
     if (helps && argc > 2)
-        return help_of(argv[2]);
+        return help_of(argv + 1);
     if (helps || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return help();
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
         return puts("berthctl " PACKAGE_VERSION) < 0;
     if (strcmp(argv[1], "complete") == 0)
         return ctl_complete(verbs, argc - 1, argv + 1);
-    return verb ? verb->run(argc - 1, argv + 1) : no_verb(argv[1]);
+    return verb ? ctl_verb_run(verb, argc - 1, argv + 1) : no_verb(argv[1]);
 }
 
 int main(int argc, char **argv)
 {
-    int status;
-
-    if (argc < 2)
-        return no_verb(NULL);
-    status = dispatch(argc, argv);
-    if (status == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        return ctl_fail("stdout", "%m"); /* a disk that is full, above all */
-    return status;
+    return argc < 2 ? no_verb(NULL) : ctl_end(dispatch(argc, argv));
 }

@@ -8,14 +8,17 @@
 
 #include "packer/base/json.h"
 #include "packer/cli/common/ctl.h"
+#include "packer/cli/common/verb.h"
 #include "packer/cli/options/options.h"
 #include "packer/cli/doctor.h"
 #include "packer/cli/verbs.h"
 #include "packer/enforce/enforce.h"
 #include "packer/ledger/ledger.h"
 #include "packer/profiles/profiles.h"
-#include "probe/trace/tool.h"
+#include "packer/system/run_program.h"
 #include "enum_table.h"
+
+#define PART_S 6 /* a part of berthctl answers within */
 
 static const char *const TABLE(state_name, DOCTOR_STATES) = {
     ROW(DOCTOR_OK) = "ok",
@@ -70,19 +73,20 @@ static void check_enforcement(struct doctor *doctor)
     doctor_essential(doctor);
 }
 
+/* The part of berthctl that runs programs under valgrind knows whether it can. */
 static void check_valgrind(struct doctor *doctor)
 {
-    static const char *const valgrind[] = {tracer_valgrind, "--version", NULL};
     static const char without[] = "berthctl profile cannot measure programs";
-    char version[128], folder[PATH_MAX];
+    char path[PATH_MAX], said[256] = "";
+    char tracer[] = "tracer", *const asks[] = {path, tracer, NULL};
     struct berth_error err;
 
-    if (doctor_run(valgrind, version, sizeof(version)) < 0)
-        doctor_add(doctor, "valgrind", DOCTOR_ABSENT, without, "%s cannot be run", tracer_valgrind);
-    else if (tracer_tool_find(folder, &err) < 0)
-        doctor_add(doctor, "valgrind", DOCTOR_ABSENT, without, "%s, but %.200s", version, err.text);
+    if (ctl_part_find("berth-probe", path, &err) < 0)
+        doctor_add(doctor, "valgrind", DOCTOR_ABSENT, without, "berth-probe %.200s", err.text);
+    else if (run_program(asks, RUN_FIRST_OUTPUT, PART_S, NULL, said, sizeof(said)) != 0)
+        doctor_add(doctor, "valgrind", DOCTOR_ABSENT, without, "%s", said);
     else
-        doctor_add(doctor, "valgrind", DOCTOR_OK, "", "%s, %s", version, tracer_valgrind);
+        doctor_add(doctor, "valgrind", DOCTOR_OK, "", "%s", said);
 }
 
 static int count_profile(const struct profile *profile, void *arg)

@@ -10,18 +10,21 @@ libctl_la_SOURCES = \
 # common
 libctl_la_SOURCES += \
 	packer/cli/common/client.c \
+	packer/cli/common/complete.c packer/cli/common/complete.h \
 	packer/cli/common/ctl.c packer/cli/common/ctl.h \
 	packer/cli/common/drawing.c packer/cli/common/drawing.h \
 	packer/cli/common/drawing_svg.c \
 	packer/cli/common/input.c packer/cli/common/input.h \
 	packer/cli/common/job_id.c packer/cli/common/job_id.h \
+	packer/cli/common/part.c \
 	packer/cli/common/pieces.c packer/cli/common/pieces.h \
 	packer/cli/common/print.c \
 	packer/cli/common/program.c packer/cli/common/program.h \
 	packer/cli/common/say.c \
 	packer/cli/common/screen.c packer/cli/common/screen.h \
 	packer/cli/common/store.c packer/cli/common/store.h \
-	packer/cli/common/users.c packer/cli/common/users.h
+	packer/cli/common/users.c packer/cli/common/users.h \
+	packer/cli/common/verb.c packer/cli/common/verb.h
 libverbs_la_SOURCES = \
 	packer/cli/blackboard.c \
 	packer/cli/cluster.c packer/cli/cluster.h \
@@ -65,7 +68,7 @@ libverbs_la_SOURCES = \
 
 bin_PROGRAMS += berthctl
 berthctl_SOURCES = packer/cli/berthctl.c packer/cli/completion.c
-berthctl_LDADD = $(CTL_LIBS) $(PACKER_LIBS)
+berthctl_LDADD = libverbs.la libctl.la $(PACKER_LIBS)
 
 # what shells complete by
 nodist_bashcompletion_DATA = completions/bash/berthctl

@@ -11,16 +11,8 @@
 
 #include "packer/cli/common/screen.h"
 
-/* A verb of the tool's table (berthctl.c), which ends at one without a name. */
-struct ctl_verb {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *help;
-};
-
-/* Prints what the last of the words behind `complete` may be, for a shell: completion.c. */
-int ctl_complete(const struct ctl_verb *verbs, int argc, char **argv);
 int ctl_completion(int argc, char **argv);
+const char *ctl_completion_shell(size_t i); /* the i-th shell; NULL: no more */
 
 int ctl_status(int argc, char **argv);
 int ctl_top(int argc, char **argv);

@@ -334,9 +334,9 @@ cluster_up() {
     trap cluster_down EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
-    cp "$build/berthd" "$build/berthctl" "$CLUSTER/bin/"
+    cp "$build/berthd" "$build/berthctl" "$build/berth-lab" "$build/berth-probe" "$CLUSTER/bin/"
     [ ! -e "$build/berth-job" ] || cp "$build/berth-job" "$CLUSTER/bin/" # guests have no libslurm
-    [ ! -d "$build/probe/trace/tool" ] || ln -sfn "$(readlink -f "$build/probe")" "$CLUSTER/bin/probe" # where berthctl looks for its tool of valgrind
+    [ ! -d "$build/probe/trace/tool" ] || ln -sfn "$(readlink -f "$build/probe")" "$CLUSTER/bin/probe" # where berth-probe looks for its tool of valgrind
     cp "$build/.libs/spank_berth.so" "$build/.libs/libberth_rt.so" "$CLUSTER/lib/"
     [ -z "$CLUSTER_CONFINE" ] || confinement_prepare "$build" || return 1
     PATH=$CLUSTER/bin:$PATH

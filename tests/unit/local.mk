@@ -406,6 +406,7 @@ unit_scripts = \
 	tests/unit/cli/test_cluster.sh \
 	tests/unit/cli/test_completion.sh \
 	tests/unit/cli/test_job.sh \
+	tests/unit/cli/test_parts.sh \
 	tests/unit/cli/test_why.sh \
 	tests/unit/cli/test_record.sh \
 	tests/unit/probe/test_study.sh \

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # berth-comment and berth-job, which berthd starts: the programs that are linked with libslurm.
-pkglibexec_PROGRAMS =
 if HAVE_SLURMDB
 pkglibexec_PROGRAMS += berth-comment berth-job
 endif

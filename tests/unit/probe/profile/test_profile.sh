@@ -46,8 +46,9 @@ fi
 ends 0
 has out '"source":"valgrind",'
 
-# Without its tool, berthctl says so in one line
+# Without its tool, it says so in one line
 cp "$berthctl" "$dir/alone"
+cp "$(dirname "$berthctl")/berth-probe" "$dir/"
 if "$dir/alone" profile --db "$db" --llc 256K:16:64 true >"$dir/out" 2>"$dir/err"; then
     echo "skipped: berth's tool of valgrind is installed here, so each berthctl finds it"
 else
