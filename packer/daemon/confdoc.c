@@ -2,7 +2,7 @@
 /* confdoc - run by make, not installed. It prints tables of the program, so that no page can say
  * something else than the code: the keys of conf/keys.c for berth.conf(5); the series of
  * metrics/families.c for berth-metrics(7) and for the test of the dashboard; the facts and the
- * columns of report for the schemas (doc/schemas/fill.awk) and berth-facts(7). */
+ * columns of report for the schemas (doc/schemas/outline.awk) and berth-facts(7). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
