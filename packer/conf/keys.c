@@ -125,19 +125,19 @@ const struct conf_section TABLE(conf_section, CONF_SECTIONS) = {
     ROW(CONF_PLACING) = {"Placing", NULL, "Which steps are moved, and by what rule."},
     ROW(CONF_RECORDS) = {"Records", NULL, "What is kept of steps that have ended."},
     ROW(CONF_METRICS) = {"Metrics", NULL, "What monitoring is told."},
-    ROW(CONF_READERS) = {"Who may read", "readers",
-                         "A group that may read, beside root, what berth keeps of all users: GROUP "
-                         "for all of the names below, or NAME=GROUP, NAME=GROUP. Empty: only root "
-                         "may."},
+    ROW(CONF_READERS) =
+        {"Who may read", "readers",
+         "A group that may read, beside root, what berth keeps of all users: GROUP for all of the "
+         "names below, or NAME=GROUP, NAME=GROUP. Empty: only root may."},
     ROW(CONF_ENERGY) = {"Energy", NULL, "What energy costs, and who pays for it."},
     ROW(CONF_LOG) = {"Log", NULL, "What berthd says of itself."},
-    ROW(CONF_TUNE) = {"Tuning", "tune",
-                      "What few sites change, paths, windows, thresholds and what is off by "
-                      "default: NAME=VALUE, NAME=VALUE, with the names below, as tune = window=2s, "
-                      "history=1000."},
-    ROW(CONF_TEST) = {"Tests", NULL,
-                      "What only tests change: without effect unless berthd is started with "
-                      "--test-keys."},
+    ROW(CONF_TUNE) =
+        {"Tuning", "tune",
+         "What few sites change, paths, windows, thresholds and what is off by default: "
+         "NAME=VALUE, NAME=VALUE, with the names below, as tune = window=2s, history=1000."},
+    ROW(CONF_TEST) =
+        {"Tests", NULL,
+         "What only tests change: without effect unless berthd is started with --test-keys."},
 };
 TABLE_COMPLETE(conf_section);
 
@@ -167,10 +167,9 @@ const struct conf_key conf_key[] = {
      "preloaded; and prefetch, which writes registers of the cores that a step has to itself."},
     {USERS, "private_data", LIVE, "slurm", CHOICE(private_words), FIELD(private_data),
      "Whether users are told nothing of what others do on the node: not how many steps there are "
-     "and "
-     "on which cores, nor how their neighbours are classed. slurm: where PrivateData of slurm.conf "
-     "has jobs, nodes or usage, and where that file cannot be read. Others' steps themselves are "
-     "told to nobody but root, whatever stands here."},
+     "and on which cores, nor how their neighbours are classed. slurm: where PrivateData of "
+     "slurm.conf has jobs, nodes or usage, and where that file cannot be read. Others' steps "
+     "themselves are told to nobody but root, whatever stands here."},
     {USERS, "profile_sharing", LIVE, "off", CHOICE(sharing_words), FIELD(profile_sharing),
      "What is known of a program where its user has not run it yet, and root has not profiled it: "
      "nothing (off), or the median of what it was counted to do for at least three other users. "
@@ -194,8 +193,7 @@ const struct conf_key conf_key[] = {
     {GRANT, "propose", LIVE, "", WORDS(NULL), FIELD(propose_users),
      "Users, by name or number, whose programs may propose where steps stand, and the greatest "
      "frequency and the prefetchers of their cores, beside root's: a policy of the site's own, as "
-     "in "
-     "contrib/policies. They are told of all steps, whatever private_data says. See "
+     "in contrib/policies. They are told of all steps, whatever private_data says. See "
      "berth-protocol(7), PROPOSE."},
     {PLACING, "policy", LIVE, "contend", CHOICE(policy_words), FIELD(policy),
      "How steps are placed that ask for no policy: contend so that they lose the least work by its "
@@ -214,9 +212,8 @@ const struct conf_key conf_key[] = {
      "Whether steps may stand on cores that Slurm has given to nobody: not at all (off), on those "
      "of memory nodes on which Slurm has given cores to a step that berth may move (near), on all "
      "(on), or on all once three jobs in a row have asked for their cores when they started "
-     "(auto), "
-     "as those of a Slurm do whose plugstack.conf has berth's line. A step never has more cores "
-     "than Slurm gave it."},
+     "(auto), as those of a Slurm do whose plugstack.conf has berth's line. A step never has more "
+     "cores than Slurm gave it."},
     {PLACING, "control", LIVE, "5", NUMBER("percent of the jobs", 0, 100), FIELD(control),
      "Of the jobs that berth would place and whose users have not asked for berth, since the "
      "site's default places them, so many are only observed, by lot: berthctl report --benefit "
@@ -264,15 +261,13 @@ const struct conf_key conf_key[] = {
      "meter says is not known."},
     {ENERGY, "energy_price", LIVE, "0", NUMBER("a kWh", 0, 1e6), FIELD(energy_price),
      "What a kWh costs the site, in energy_currency: berthctl report tells what energy has cost. "
-     "0: "
-     "not told."},
+     "0: not told."},
     {ENERGY, "energy_currency", LIVE, "EUR", NAME, FIELD(energy_currency), "Of energy_price."},
     {ENERGY, "energy_tariff", LIVE, "", TARIFF, FIELD(energy_tariff),
      "The price by time, in local time: entries with commas between them, each "
      "[DATE/][DAYS/][HOURS]=PRICE, as 2027-01-01=0.28,mon-fri/08:00-20:00=0.35: from a date on, on "
      "some days of the week, at some hours. Where several hold the last one counts, where none "
-     "does "
-     "energy_price. What a step took is priced by the hours in which it ran."},
+     "does energy_price. What a step took is priced by the hours in which it ran."},
     {ENERGY, "energy_co2", LIVE, "0", NUMBER("g a kWh", 0, 10e3), FIELD(energy_co2),
      "The CO2 that the site's electricity stands for, with which berthctl report tells that of "
      "jobs. 0: not told."},
@@ -293,8 +288,7 @@ const struct conf_key conf_key[] = {
      "Folder of the journal. It has to outlive berthd, not the kernel: a tmpfs is right."},
     {TUNE, "profile_db", START, LOCALSTATEDIR "/lib/berth/profiles.db", PATH, FIELD(profile_db),
      "Profile store, read at each launch; only root may read and write the file, others are told "
-     "of "
-     "their own rows by berthd."},
+     "of their own rows by berthd."},
     {TUNE, "machine_profile", START, LOCALSTATEDIR "/lib/berth/machine.json", PATH,
      FIELD(machine_profile),
      "What this node's memory can do, written by berthctl calibrate and read at start. Without it "
@@ -317,12 +311,13 @@ const struct conf_key conf_key[] = {
      "A JOB IS. Empty: berth-job, where it was installed; off: nobody is asked."},
     {TUNE, "comment_program", START, "", TEXT, FIELD(comment_program),
      "The program that does so. Empty: berth-comment, where it was installed."},
-    {TUNE, "counters", START, "perf,resctrl,uncore,software", WORDS(counters_words), FIELD(counters),
+    {TUNE, "counters", START, "perf,resctrl,uncore,software", WORDS(counters_words),
+     FIELD(counters),
      "Ways to count what steps do; each is used where the node offers it. Empty: nothing is "
      "counted."},
     {TUNE, "lock_time", START, "off", CHOICE(switch_words), FIELD(lock_time),
-     "Measure how long threads wait for locks, by eBPF: every system call of the node then takes "
-     "a little longer."},
+     "Measure how long threads wait for locks, by eBPF: every system call of the node then takes a "
+     "little longer."},
     {TUNE, "reuse_sampling", START, "off", CHOICE(switch_words), FIELD(reuse_sampling),
      "Estimate a step's stack-distance profile from sampled accesses (PEBS, IBS) and debug "
      "registers, which a debugger may then find taken. Not tested on such hardware."},
@@ -330,8 +325,7 @@ const struct conf_key conf_key[] = {
      "How long a step starts up: that time is in no profile."},
     {TUNE, "first_window", LIVE, "500ms", TIME(10, 3600e3), FIELD(first_window_ms),
      "The first window of counting after it, which classes a step without a profile. Before its "
-     "end "
-     "a step has all cores that Slurm gave it, also where other jobs have them, too."},
+     "end a step has all cores that Slurm gave it, also where other jobs have them, too."},
     {TUNE, "window", LIVE, "1s", TIME(100, 3600e3), FIELD(window_ms), "Every further window."},
     {TUNE, "rest", LIVE, "30s", TIME(0, 3600e3), FIELD(rest_ms),
      "While there is nothing to decide, steps and meters are looked at that seldom: while nobody "
@@ -360,21 +354,18 @@ const struct conf_key conf_key[] = {
      "Where a program without a profile stands in the order of the placement."},
     {TUNE, "share", LIVE, "need", CHOICE(share_words), FIELD(share),
      "How cores are divided that Slurm gave to several jobs (OverSubscribe=FORCE): a part for "
-     "each, "
-     "by the cores that it was seen to use (need); or all cores for all, or a part for each, "
+     "each, by the cores that it was seen to use (need); or all cores for all, or a part for each, "
      "whichever promises more user time by the models of ADAPT (adapt), where the profile store "
      "knows what these programs do alone, else by need. See berth-models(7), ADAPT."},
     {TUNE, "places", START, "auto", CHOICE(places_words), FIELD(places),
      "What steps exchange: whole cores, or hardware threads, so that berth chooses who shares a "
-     "core "
-     "with whom. auto: threads where slurm.conf lets jobs share cores, that is with CR_CPU and "
-     "CPUs "
-     "as many as hardware threads, and where no node's line has ThreadsPerCore of 2 or more. Where "
-     "it gives jobs whole cores they stay whole, whatever stands here."},
+     "core with whom. auto: threads where slurm.conf lets jobs share cores, that is with CR_CPU "
+     "and CPUs as many as hardware threads, and where no node's line has ThreadsPerCore of 2 or "
+     "more. Where it gives jobs whole cores they stay whole, whatever stands here."},
     {TUNE, "device_near", LIVE, "must", CHOICE(near_words), FIELD(device_near),
      "What the GPUs and network adapters of a step say of its place, where move lets it stand "
-     "elsewhere: it stands near them, and steps without a device make room (must), or only if "
-     "a core there is free (prefer); either way it does not leave a place near it. off: the step "
+     "elsewhere: it stands near them, and steps without a device make room (must), or only if a "
+     "core there is free (prefer); either way it does not leave a place near it. off: the step "
      "stays where Slurm put it. Of steps that begin then. A user says nodevice: his step's devices "
      "do not count."},
     {TUNE, "replace", LIVE, "on", CHOICE(switch_words), FIELD(replace),
@@ -396,8 +387,7 @@ const struct conf_key conf_key[] = {
     {TUNE, "thermal", START, "off", CHOICE(switch_words), FIELD(thermal),
      "Move a step from a core that the processor is about to slow down or stop for its heat to a "
      "cooler one of the pool, looked at each 10 seconds: berthd(8), HEAT. It needs a sensor of "
-     "each "
-     "core (coretemp)."},
+     "each core (coretemp)."},
     {TUNE, "dio_power_order", LIVE, "balanced", CHOICE(dio_power_order_words),
      FIELD(dio_power_order),
      "Which steps dio-power puts beside each other in the caches that it opens: the weakest beside "
@@ -405,9 +395,9 @@ const struct conf_key conf_key[] = {
      "algorithm is printed (printed). See berth-models(7), DIO-POWER."},
     {TUNE, "edp_power", LIVE, "total", CHOICE(edp_power_words), FIELD(edp_power),
      "Which power dio-power multiplies by time squared: all that the packages draw, which is what "
-     "a site pays for (total), or what they draw above an idle machine, as the paper's figures "
-     "do (above-idle), which clusters sooner: what sleeps is then not paid for. See "
-     "berth-models(7), DIO-POWER."},
+     "a site pays for (total), or what they draw above an idle machine, as the paper's figures do "
+     "(above-idle), which clusters sooner: what sleeps is then not paid for. See berth-models(7), "
+     "DIO-POWER."},
     {TUNE, "tranquil_rule", LIVE, "significant", CHOICE(tranquil_rule_words), FIELD(tranquil_rule),
      "When the word tranquil keeps what it tried: significant where mean and deviation are lower, "
      "one of them beyond chance; printed by less-than alone, as Pusukuri 2012 prints it, which "
@@ -450,8 +440,7 @@ const struct conf_key conf_key[] = {
      "steps run, for berth-steer(8): a row a node in the table steer_node."},
     {TUNE, "blackboard", START, "off", CHOICE(switch_words), FIELD(blackboard),
      "Publish for each memory node, cache and package whether it is idle, normal or saturated, in "
-     "a "
-     "file that programs map (berth_blackboard.h): state_dir/blackboard, while a step that berth "
+     "a file that programs map (berth_blackboard.h): state_dir/blackboard, while a step that berth "
      "knows is there. berthd(8), BLACKBOARD."},
     {TUNE, "rcr_rate", START, "100", COUNT("Hz", 1, 1000), FIELD(rcr_rate),
      "How often it is written while a step that asked for throttle is there; else once a second. "

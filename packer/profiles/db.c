@@ -21,33 +21,37 @@
 #define SHAPE "CASE WHEN shape GLOB '*[A-Za-z]*' THEN 'before 3, ' || rowid ELSE shape END"
 #define COMMAND "substr(command, 1, instr(command || ' ', ' ') - 1)"
 
+/* Columns; from schema 3 on a user stands before them. */
+#define PROFILE                                                                                    \
+    " key TEXT NOT NULL, shape TEXT NOT NULL, geometry TEXT NOT NULL,"                             \
+    " llc_bytes INTEGER NOT NULL, llc_ways INTEGER NOT NULL, line_bytes INTEGER NOT NULL,"         \
+    " machine TEXT NOT NULL, command TEXT NOT NULL, hits TEXT NOT NULL, misses REAL NOT NULL,"     \
+    " misses_error REAL, accesses REAL NOT NULL, accesses_error REAL,"                             \
+    " instructions INTEGER NOT NULL, refs INTEGER NOT NULL, truncated INTEGER NOT NULL,"           \
+    " measured_at INTEGER NOT NULL, source TEXT NOT NULL, instructions_per_s REAL,"
+#define SAMPLE                                                                                     \
+    " key TEXT NOT NULL, shape TEXT NOT NULL, geometry TEXT NOT NULL, machine TEXT NOT NULL,"      \
+    " co_run INTEGER NOT NULL, source TEXT NOT NULL, command TEXT NOT NULL,"                       \
+    " llc_bytes INTEGER NOT NULL, line_bytes INTEGER NOT NULL, windows REAL NOT NULL,"             \
+    " seconds REAL NOT NULL, instructions REAL NOT NULL, runs INTEGER NOT NULL,"                   \
+    " measured_at INTEGER NOT NULL, misses REAL, misses_error REAL,"                               \
+    " accesses REAL, accesses_error REAL, cycles REAL, cycles_error REAL,"                         \
+    " stalls REAL, stalls_error REAL, reads_remote REAL, reads_remote_error REAL,"                 \
+    " instructions_per_s REAL, instructions_per_s_error REAL,"                                     \
+    " bytes_per_s REAL, bytes_per_s_error REAL, cpus REAL, cpus_error REAL,"                       \
+    " run_delay REAL, run_delay_error REAL, lock_wait REAL, lock_wait_error REAL,"                 \
+    " switches_per_s REAL, switches_per_s_error REAL,"                                             \
+    " occupancy_bytes REAL, occupancy_bytes_error REAL, rss_bytes REAL, rss_bytes_error REAL,"     \
+    " intensity REAL, intensity_error REAL,"
+
 static const sql_migration migration[SCHEMA_VERSION] = {
     {
-        "CREATE TABLE profile ("
-        " key TEXT NOT NULL, shape TEXT NOT NULL, geometry TEXT NOT NULL,"
-        " llc_bytes INTEGER NOT NULL, llc_ways INTEGER NOT NULL, line_bytes INTEGER NOT NULL,"
-        " machine TEXT NOT NULL, command TEXT NOT NULL, hits TEXT NOT NULL, misses REAL NOT NULL,"
-        " misses_error REAL, accesses REAL NOT NULL, accesses_error REAL,"
-        " instructions INTEGER NOT NULL, refs INTEGER NOT NULL, truncated INTEGER NOT NULL,"
-        " measured_at INTEGER NOT NULL, source TEXT NOT NULL, instructions_per_s REAL,"
+        "CREATE TABLE profile (" PROFILE
         " PRIMARY KEY (key, shape, geometry, llc_bytes, llc_ways, line_bytes))",
 
         "CREATE TABLE demand (key TEXT PRIMARY KEY, body TEXT NOT NULL)",
 
-        "CREATE TABLE sample ("
-        " key TEXT NOT NULL, shape TEXT NOT NULL, geometry TEXT NOT NULL, machine TEXT NOT NULL,"
-        " co_run INTEGER NOT NULL, source TEXT NOT NULL, command TEXT NOT NULL,"
-        " llc_bytes INTEGER NOT NULL, line_bytes INTEGER NOT NULL, windows REAL NOT NULL,"
-        " seconds REAL NOT NULL, instructions REAL NOT NULL, runs INTEGER NOT NULL,"
-        " measured_at INTEGER NOT NULL, misses REAL, misses_error REAL,"
-        " accesses REAL, accesses_error REAL, cycles REAL, cycles_error REAL,"
-        " stalls REAL, stalls_error REAL, reads_remote REAL, reads_remote_error REAL,"
-        " instructions_per_s REAL, instructions_per_s_error REAL,"
-        " bytes_per_s REAL, bytes_per_s_error REAL, cpus REAL, cpus_error REAL,"
-        " run_delay REAL, run_delay_error REAL, lock_wait REAL, lock_wait_error REAL,"
-        " switches_per_s REAL, switches_per_s_error REAL,"
-        " occupancy_bytes REAL, occupancy_bytes_error REAL, rss_bytes REAL, rss_bytes_error REAL,"
-        " intensity REAL, intensity_error REAL,"
+        "CREATE TABLE sample (" SAMPLE
         " PRIMARY KEY (key, shape, geometry, machine, co_run, source))",
 
         "CREATE INDEX sample_newest ON sample (key, co_run, measured_at, machine)",
@@ -70,18 +74,10 @@ static const sql_migration migration[SCHEMA_VERSION] = {
     {
         /* Rows have a user. */
         "ALTER TABLE profile RENAME TO profile_2",
-        "CREATE TABLE profile ("
-        " uid INTEGER NOT NULL, key TEXT NOT NULL, shape TEXT NOT NULL, geometry TEXT NOT NULL,"
-        " llc_bytes INTEGER NOT NULL, llc_ways INTEGER NOT NULL, line_bytes INTEGER NOT NULL,"
-        " machine TEXT NOT NULL, command TEXT NOT NULL, hits TEXT NOT NULL, misses REAL NOT NULL,"
-        " misses_error REAL, accesses REAL NOT NULL, accesses_error REAL,"
-        " instructions INTEGER NOT NULL, refs INTEGER NOT NULL, truncated INTEGER NOT NULL,"
-        " measured_at INTEGER NOT NULL, source TEXT NOT NULL, instructions_per_s REAL,"
+        "CREATE TABLE profile (uid INTEGER NOT NULL," PROFILE
         " PRIMARY KEY (key, uid, shape, geometry, llc_bytes, llc_ways, line_bytes))",
-        "INSERT INTO profile SELECT 0, key, " SHAPE ", geometry, llc_bytes, llc_ways, line_bytes,"
-        " machine, " COMMAND ", hits, misses, misses_error, accesses, accesses_error, instructions,"
-        " refs, truncated, measured_at, source, instructions_per_s FROM profile_2;"
-        "DROP TABLE profile_2",
+        "UPDATE profile_2 SET shape = " SHAPE ", command = " COMMAND ";"
+        "INSERT INTO profile SELECT 0, * FROM profile_2; DROP TABLE profile_2",
         "CREATE INDEX profile_owner ON profile (uid, measured_at)",
 
         "ALTER TABLE demand RENAME TO demand_2",
@@ -90,30 +86,10 @@ static const sql_migration migration[SCHEMA_VERSION] = {
         "INSERT INTO demand SELECT 0, key, body FROM demand_2; DROP TABLE demand_2",
 
         "ALTER TABLE sample RENAME TO sample_2",
-        "CREATE TABLE sample ("
-        " uid INTEGER NOT NULL, key TEXT NOT NULL, shape TEXT NOT NULL, geometry TEXT NOT NULL,"
-        " machine TEXT NOT NULL, co_run INTEGER NOT NULL, source TEXT NOT NULL,"
-        " command TEXT NOT NULL, llc_bytes INTEGER NOT NULL, line_bytes INTEGER NOT NULL,"
-        " windows REAL NOT NULL, seconds REAL NOT NULL, instructions REAL NOT NULL,"
-        " runs INTEGER NOT NULL, measured_at INTEGER NOT NULL, misses REAL, misses_error REAL,"
-        " accesses REAL, accesses_error REAL, cycles REAL, cycles_error REAL,"
-        " stalls REAL, stalls_error REAL, reads_remote REAL, reads_remote_error REAL,"
-        " instructions_per_s REAL, instructions_per_s_error REAL,"
-        " bytes_per_s REAL, bytes_per_s_error REAL, cpus REAL, cpus_error REAL,"
-        " run_delay REAL, run_delay_error REAL, lock_wait REAL, lock_wait_error REAL,"
-        " switches_per_s REAL, switches_per_s_error REAL,"
-        " occupancy_bytes REAL, occupancy_bytes_error REAL, rss_bytes REAL, rss_bytes_error REAL,"
-        " intensity REAL, intensity_error REAL,"
+        "CREATE TABLE sample (uid INTEGER NOT NULL," SAMPLE
         " PRIMARY KEY (key, uid, shape, geometry, machine, co_run, source))",
-        "INSERT INTO sample SELECT 4294967294, key, " SHAPE ", geometry, machine, co_run, source,"
-        " command, llc_bytes, line_bytes, windows, seconds, instructions, runs, measured_at, "
-        "misses,"
-        " misses_error, accesses, accesses_error, cycles, cycles_error, stalls, stalls_error,"
-        " reads_remote, reads_remote_error, instructions_per_s, instructions_per_s_error,"
-        " bytes_per_s, bytes_per_s_error, cpus, cpus_error, run_delay, run_delay_error, lock_wait,"
-        " lock_wait_error, switches_per_s, switches_per_s_error, occupancy_bytes,"
-        " occupancy_bytes_error, rss_bytes, rss_bytes_error, intensity, intensity_error"
-        " FROM sample_2; DROP TABLE sample_2",
+        "UPDATE sample_2 SET shape = " SHAPE ";"
+        "INSERT INTO sample SELECT 4294967294, * FROM sample_2; DROP TABLE sample_2",
         "CREATE INDEX sample_newest ON sample (key, uid, co_run, measured_at, machine)",
         "CREATE INDEX sample_owner ON sample (uid, measured_at)",
 
