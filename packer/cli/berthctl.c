@@ -10,7 +10,7 @@
 #include "packer/base/nearest.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/verb.h"
-#include "packer/cli/verbs.h"
+#include "packer/cli/common/verbs.h"
 
 #define OWN(verb, text) .name = #verb, .run = ctl_##verb, .help = (text)
 #define OF(program, verb, text) .name = #verb, .part = (program), .help = (text)

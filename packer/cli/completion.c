@@ -9,7 +9,7 @@
 #include "packer/cli/common/complete.h"
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/options/options.h"
-#include "packer/cli/verbs.h"
+#include "packer/cli/common/verbs.h"
 
 static const struct shell {
     const char *name, *script;

@@ -24,47 +24,60 @@ libctl_la_SOURCES += \
 	packer/cli/common/screen.c packer/cli/common/screen.h \
 	packer/cli/common/store.c packer/cli/common/store.h \
 	packer/cli/common/users.c packer/cli/common/users.h \
-	packer/cli/common/verb.c packer/cli/common/verb.h
-libverbs_la_SOURCES = \
-	packer/cli/blackboard.c \
-	packer/cli/cluster.c packer/cli/cluster.h \
-	packer/cli/course_plot.c packer/cli/course_plot.h \
-	packer/cli/doctor.c packer/cli/doctor.h \
-	packer/cli/doctor_berthd.c \
-	packer/cli/doctor_daemons.c \
-	packer/cli/doctor_hardware.c \
-	packer/cli/doctor_movers.c \
-	packer/cli/doctor_rows.c \
-	packer/cli/doctor_slurm.c \
-	packer/cli/doctor_trial.c \
-	packer/cli/explain.c \
-	packer/cli/explain_inside.c packer/cli/explain_inside.h \
-	packer/cli/explain_summary.c packer/cli/explain_summary.h \
-	packer/cli/find.c packer/cli/find.h \
-	packer/cli/find_ledger.c packer/cli/find_ledger.h \
-	packer/cli/job.c \
-	packer/cli/job_hint.c \
-	packer/cli/job_raw.c packer/cli/job_raw.h \
-	packer/cli/job_sum.c packer/cli/job_sum.h \
-	packer/cli/loss.c packer/cli/loss.h \
-	packer/cli/outage.c packer/cli/outage.h \
-	packer/cli/record.c \
-	packer/cli/record_file.c packer/cli/record_file.h \
-	packer/cli/record_lines.c packer/cli/record_lines.h \
-	packer/cli/records.c packer/cli/records.h \
-	packer/cli/release.c \
-	packer/cli/remote.c packer/cli/remote.h \
-	packer/cli/report.c packer/cli/report.h \
-	packer/cli/report_args.c \
-	packer/cli/report_write.c packer/cli/report_write.h \
-	packer/cli/silence.c packer/cli/silence.h \
-	packer/cli/slurm_job.c packer/cli/slurm_job.h \
-	packer/cli/status.c \
-	packer/cli/steps_table.c packer/cli/steps_table.h \
-	packer/cli/top.c \
-	packer/cli/untold.c packer/cli/untold.h packer/cli/untold.def \
-	packer/cli/verdict.c packer/cli/verdict.h \
-	packer/cli/verbs.h
+	packer/cli/common/verb.c packer/cli/common/verb.h \
+	packer/cli/common/verbs.h
+# the verbs, and what they share: a room each
+libverbs_la_SOURCES =
+# find: where what is told of a step, a job or a node is found
+libverbs_la_SOURCES += \
+	packer/cli/find/find.c packer/cli/find/find.h \
+	packer/cli/find/find_ledger.c packer/cli/find/find_ledger.h \
+	packer/cli/find/job_raw.c packer/cli/find/job_raw.h \
+	packer/cli/find/records.c packer/cli/find/records.h \
+	packer/cli/find/remote.c packer/cli/find/remote.h \
+	packer/cli/find/slurm_job.c packer/cli/find/slurm_job.h \
+	packer/cli/find/untold.c packer/cli/find/untold.h packer/cli/find/untold.def
+# explain: what berth did with a step, with a job
+libverbs_la_SOURCES += \
+	packer/cli/explain/course_plot.c packer/cli/explain/course_plot.h \
+	packer/cli/explain/explain.c \
+	packer/cli/explain/explain_inside.c packer/cli/explain/explain_inside.h \
+	packer/cli/explain/explain_summary.c packer/cli/explain/explain_summary.h \
+	packer/cli/explain/job.c \
+	packer/cli/explain/job_hint.c \
+	packer/cli/explain/job_sum.c packer/cli/explain/job_sum.h \
+	packer/cli/explain/loss.c packer/cli/explain/loss.h
+# node: the node, or all of them
+libverbs_la_SOURCES += \
+	packer/cli/node/blackboard.c \
+	packer/cli/node/cluster.c packer/cli/node/cluster.h \
+	packer/cli/node/outage.c packer/cli/node/outage.h \
+	packer/cli/node/release.c \
+	packer/cli/node/silence.c packer/cli/node/silence.h \
+	packer/cli/node/status.c packer/cli/node/status.h \
+	packer/cli/node/steps_table.c packer/cli/node/steps_table.h \
+	packer/cli/node/top.c \
+	packer/cli/node/verdict.c packer/cli/node/verdict.h
+# doctor: what works here
+libverbs_la_SOURCES += \
+	packer/cli/doctor/doctor.c packer/cli/doctor/doctor.h \
+	packer/cli/doctor/doctor_berthd.c \
+	packer/cli/doctor/doctor_daemons.c \
+	packer/cli/doctor/doctor_hardware.c \
+	packer/cli/doctor/doctor_movers.c \
+	packer/cli/doctor/doctor_rows.c \
+	packer/cli/doctor/doctor_slurm.c \
+	packer/cli/doctor/doctor_trial.c
+# report: what ended steps have cost
+libverbs_la_SOURCES += \
+	packer/cli/report/report.c packer/cli/report/report.h \
+	packer/cli/report/report_args.c \
+	packer/cli/report/report_write.c packer/cli/report/report_write.h
+# record: what steps do to the machine, into a file
+libverbs_la_SOURCES += \
+	packer/cli/record/record.c \
+	packer/cli/record/record_file.c packer/cli/record/record_file.h \
+	packer/cli/record/record_lines.c packer/cli/record/record_lines.h
 
 bin_PROGRAMS += berthctl
 berthctl_SOURCES = packer/cli/berthctl.c packer/cli/completion.c

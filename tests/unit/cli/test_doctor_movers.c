@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "packer/cli/doctor.h"
+#include "packer/cli/doctor/doctor.h"
 #include "tests/unit/common/folder.h"
 
 struct scene {

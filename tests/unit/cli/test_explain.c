@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "packer/cli/common/ctl.h"
-#include "packer/cli/verbs.h"
+#include "packer/cli/common/verbs.h"
 
 static int streams_left;
 

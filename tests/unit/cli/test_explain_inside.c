@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "packer/cli/explain_inside.h"
+#include "packer/cli/explain/explain_inside.h"
 
 typedef void explain_stage(FILE *out, struct json_object *object);
 

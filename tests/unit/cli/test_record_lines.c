@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "packer/base/json.h"
-#include "packer/cli/record_lines.h"
+#include "packer/cli/record/record_lines.h"
 
 static int add(struct record_lines *recording, const char *sample, char **line,
                struct berth_error *err)

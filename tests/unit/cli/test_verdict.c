@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "packer/cli/verdict.h"
+#include "packer/cli/node/verdict.h"
 
 #define NOW 1700000000
 #define DAY 86400
