@@ -281,6 +281,12 @@ static void offer_exchanges(struct offers *offers, const struct offers_rated *u)
     }
 }
 
+/* May a ring be made: of all, and of three? */
+static bool has_rings(const struct improve *problem)
+{
+    return !problem->focus && (problem->moves_max == 0 || problem->moves_max >= 3);
+}
+
 /* Notes with whom u could begin a ring, in the same way. */
 static void begin_rings(struct offers *offers, const struct offers_rated *u)
 {
@@ -296,12 +302,6 @@ static void begin_rings(struct offers *offers, const struct offers_rated *u)
             guess_price(&offers->guess, u->unit, at[v->unit]) < INFINITY)
             begin_ring(offers, u->unit, v->unit);
     }
-}
-
-/* May a ring be made: of all, and of three? */
-static bool has_rings(const struct improve *problem)
-{
-    return !problem->focus && (problem->moves_max == 0 || problem->moves_max >= 3);
 }
 
 static int compare_rated(const void *a, const void *b)
@@ -325,7 +325,8 @@ static void rate(struct offers *offers)
         offers->crowded[u] = (struct offers_rated){here * problem->horizon, u};
     }
     qsort(offers->rated, problem->n, sizeof(*offers->rated), compare_rated);
-    qsort(offers->crowded, problem->n, sizeof(*offers->crowded), compare_rated);
+    if (has_rings(problem))
+        qsort(offers->crowded, problem->n, sizeof(*offers->crowded), compare_rated);
 }
 
 /* Offers all that sends u to the cache and leaves another unit no choice. */

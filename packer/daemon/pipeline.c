@@ -24,6 +24,7 @@
 #include "packer/hand/ask.h"
 #include "packer/inside/inside.h"
 #include "packer/observe/probe.h"
+#include "packer/place/place.h"
 #include "packer/reuse/sampler.h"
 #include "packer/settle/settler.h"
 #include "packer/size/size.h"
@@ -309,6 +310,7 @@ void pipeline_reload(struct packer *packer, const struct conf *read)
     hand_link_idle(packer->world.enforce->hand, now->idle != CONF_IDLE_OFF);
     stages_configure(packer);
     rearrange_deal(packer); /* other cores may be places now */
+    place_predict(packer);
     log_info("configuration read again%s%s", changes.taken[0] ? ": " : "", changes.taken);
     if (changes.waiting[0])
         log_warn("berth.conf: to be taken over by the next start only: %s", changes.waiting);

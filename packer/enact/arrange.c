@@ -77,7 +77,6 @@ static void arrange_turn(const struct packer *packer, struct turn *turn)
     turn->again |= rearrange_turn(packer);
     if (turn->places || turn->steps_changed)
         rearrange_deal(packer);
-    turn->places = false;
     keep_whys(packer);
 }
 

@@ -15,8 +15,10 @@
 /* Must what is predicted be known at once? While it is still to be decided what steps that have
  * come or gone mean for others, it waits for that (predict_stage), but for a bound that the step's
  * user has set: his launch tells whether it is met. */
-static bool must_predict(const struct packer *packer, const struct step *fresh)
+static bool must_predict(const struct packer *packer, const struct step *fresh, unsigned flags)
 {
+    if (flags & REARRANGE_UNTOLD)
+        return false;
     return !packer->steps->changed || (fresh && !isnan(fresh->place.max_slowdown));
 }
 
@@ -30,7 +32,7 @@ static long changed(const struct packer *packer, struct pool *next, const struct
         place_note_idle(packer);
         pool_marker_guests(packer);
     }
-    if (failed >= 0 && must_predict(packer, fresh))
+    if (failed >= 0 && must_predict(packer, fresh, flags))
         place_predict(packer);
     return failed;
 }
@@ -139,7 +141,7 @@ void rearrange_deal(const struct packer *packer)
 {
     struct berth_error err;
 
-    if (rearrange(packer, NULL, REARRANGE_DEAL, &err) < 0)
+    if (rearrange(packer, NULL, REARRANGE_DEAL | REARRANGE_UNTOLD, &err) < 0)
         log_error("cores not dealt: %s", err.text);
 }
 

@@ -9,10 +9,12 @@
 /* Brings the pool's members up to date, decides where `fresh` (or NULL) stands if it is a step that
  * berth places, and others where that cannot wait for the next turn (place_looks), and makes it
  * true. Steps that cannot be moved are put back and leave the pool, and the others make room.
- * flags: ENACT_ALL (enact.h), REARRANGE_DEAL: cores that several jobs have are divided anew; or 0.
+ * flags: ENACT_ALL (enact.h), REARRANGE_DEAL: cores that several jobs have are divided anew,
+ * REARRANGE_UNTOLD; or 0.
  * Returns 0; or -1 and err with nothing done, which can be for want of memory, and where a place
  * for `fresh` could not be decided or journaled. */
-#define REARRANGE_DEAL 4u /* behind the flags of enact.h */
+#define REARRANGE_DEAL 4u   /* behind the flags of enact.h */
+#define REARRANGE_UNTOLD 8u /* the caller has it predicted what that makes of the steps */
 int rearrange(const struct packer *packer, struct step *fresh, unsigned flags,
               struct berth_error *err);
 
@@ -35,7 +37,8 @@ bool rearrange_turn(const struct packer *packer);
 void rearrange_room(const struct packer *packer);
 
 /* Does that, and divides cores that several jobs have anew: in a turn, since steps have come or
- * gone, or need others. */
+ * gone, or need others. What that makes of the steps is for the caller to predict (place_predict).
+ */
 void rearrange_deal(const struct packer *packer);
 
 #endif

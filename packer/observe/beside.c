@@ -295,6 +295,8 @@ static bool shares_cores(const struct beside *beside, const struct step *step)
 {
     struct cpus cpus, cores;
 
+    if (cpus_empty(&beside->shared))
+        return false;
     enforce_union(&step->body, ENFORCE_PLACE, &cpus);
     topo_cores_of(beside->packer->world.topo, &cpus, &cores);
     return cpus_intersect(&cores, &beside->shared);

@@ -26,6 +26,7 @@ struct forecast *forecast_open(void)
         forecast->evidence = evidence_new(NULL);
         forecast->siblings = evidence_new(NULL);
         forecast->pairs = pair_table_new();
+        forecast->solved = solved_new();
         forecast->effect = 1;
     }
     if (forecast && forecast->evidence && forecast->siblings)
@@ -45,6 +46,7 @@ void forecast_close(struct forecast *forecast)
     evidence_free(forecast->evidence);
     evidence_free(forecast->siblings);
     free(forecast->pairs);
+    solved_free(forecast->solved);
     free(forecast);
 }
 
@@ -54,21 +56,20 @@ void forecast_close(struct forecast *forecast)
  * 1e9 bytes/s. */
 static double traffic_now(const struct packer *packer)
 {
-    double mean, error, most = 0, *sum = calloc(packer->world.topo->nodes + 1, sizeof(*sum));
+    double mean, most = 0, *sum = calloc(packer->world.topo->nodes + 1, sizeof(*sum));
     const struct topo *topo = packer->world.topo;
     const struct step *step;
 
     TAILQ_FOREACH(step, &packer->steps->live, link)
     {
-        struct cpus nodes;
+        const struct cpus *nodes = &step->place.mems;
         size_t n;
 
-        if (!sum || !step_counts_rate(step, RATE_BYTES, &mean, &error))
+        if (!sum || !step_counts_rate(step, RATE_BYTES, &mean, NULL))
             continue;
-        topo_nodes_of(topo, &step->place.cpus, &nodes);
-        n = cpus_count(&nodes);
+        n = cpus_count(nodes);
         for (size_t i = 0; i < topo->nodes; i++)
-            if (cpus_has(&nodes, topo->node[i].os_index))
+            if (cpus_has(nodes, topo->node[i].os_index))
                 most = fmax(most, sum[i] += mean / 1e9 / (double)n);
     }
     free(sum);
@@ -108,6 +109,7 @@ static int take_machine(struct forecast *forecast, const struct packer *packer)
         return 0;
     machine = machine_of(packer, seen);
     contend_free(forecast->contend);
+    solved_forget(forecast->solved);
     forecast->contend = contend_new(0, NULL, &machine, NULL);
     if (!forecast->contend)
         return -1;
@@ -207,6 +209,7 @@ static int study(struct forecast *forecast, size_t number, size_t program, const
 {
     struct slot *slot = forecast->slot[number];
 
+    solved_forget(forecast->solved);
     if (contend_set(&forecast->contend, number, app) < 0) {
         slot->studied = false;
         return -1;

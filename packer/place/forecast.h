@@ -59,8 +59,13 @@ struct forecast_figures {
 };
 struct forecast_figures forecast_figures(const struct forecast *forecast, size_t slot);
 
-/* Returns the cores' worth of work that a core of each of two slots lose together beside each other
- * on one cache, corrected by the evidence; a table has it. NAN where there are too many slots. */
+/* Returns the slot by which the slot's program was measured beside others: steps of one program may
+ * have several, for each knows of itself what it has counted. */
+size_t forecast_stands_for(const struct forecast *forecast, size_t slot);
+
+/* Returns the cores' worth of work that a core of each of two slots (as forecast_stands_for has
+ * them) lose together beside each other on one cache, corrected by the evidence; a table has it.
+ * NAN where there are too many slots. */
 double forecast_pair(const struct forecast *forecast, size_t a, size_t b);
 
 /* Standard errors that a decision adds to a corrected slowdown. Of many standings that were never
@@ -124,9 +129,6 @@ double forecast_sibling_mean(const struct forecast *forecast, size_t slot);
  * standard deviation, that predictions by what is known of it have, as far as measurements of its
  * program have not taken that away; 0 to 1. */
 double forecast_confidence(const struct packer *packer, const struct step *step);
-
-/* Returns the index of the memory node next to a cache. */
-size_t forecast_memory(const struct topo *topo, size_t llc);
 
 /* Returns the cores in use by steps at work under the scene's permutation, as the schemes see them:
  * cores of one task have one owner, where each thread counts (threads.h) none has the same; NULL

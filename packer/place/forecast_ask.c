@@ -60,13 +60,16 @@ struct forecast_figures forecast_figures(const struct forecast *forecast, size_t
     return figures;
 }
 
-/* Returns the slot that a slot's program was measured by: steps of one program may have several,
- * for each knows of itself what it has counted. */
 static size_t measured_by(const struct forecast *forecast, size_t number)
 {
     size_t found = forecast_slot_of(forecast, forecast->slot[number]->program);
 
     return found == FORECAST_AVERAGE ? number : found;
+}
+
+size_t forecast_stands_for(const struct forecast *forecast, size_t slot)
+{
+    return forecast->observed && slot != FORECAST_IDLE ? measured_by(forecast, slot) : slot;
 }
 
 /* Predicts two slots beside each other. */
@@ -99,10 +102,6 @@ double forecast_pair(const struct forecast *forecast, size_t a, size_t b)
 
     if (a == FORECAST_IDLE || b == FORECAST_IDLE)
         return 0;
-    if (forecast->observed) {
-        a = measured_by(forecast, a);
-        b = measured_by(forecast, b);
-    }
     if (!pairs || a >= PAIR_TABLE_MAX || b >= PAIR_TABLE_MAX)
         return NAN;
     if (isnan(pairs->lost[a][b])) {
@@ -291,7 +290,7 @@ int forecast_node(const struct forecast *forecast, double caution, size_t n,
     for (size_t i = 0; stand && i < n; i++)
         stand[i] =
             (struct contend_stand){core[i].slot, core[i].cache, core[i].memory, core[i].apart};
-    if (stand && contend_node(forecast->contend, n, stand, slowdown) >= 0) {
+    if (stand && solved_node(forecast->solved, forecast->contend, n, stand, slowdown) == 0) {
         if (model)
             memcpy(model, slowdown, n * sizeof(*model));
         correct_caches(forecast, caution, n, core, slowdown);

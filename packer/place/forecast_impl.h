@@ -7,6 +7,7 @@
 #include "models/slowdown/evidence.h"
 #include "packer/place/forecast.h"
 #include "packer/place/pair_table.h"
+#include "packer/place/solved.h"
 
 #define FORECAST_NO_NUMBER                                                                         \
     (EVIDENCE_PROGRAMS_MAX - 1) /* of a program without a key: nothing is said of it */
@@ -26,6 +27,7 @@ struct forecast {
     struct evidence *siblings; /* and of who shares a core, in pairs: what that costs besides */
     struct app_machine machine;
     struct pair_table *pairs; /* of slots; NULL: for want of memory */
+    struct solved *solved;    /* of contend's */
     double effect;            /* by which all that is predicted is multiplied */
     size_t n, room;
     struct slot **slot;              /* [n] */

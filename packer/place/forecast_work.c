@@ -17,14 +17,6 @@ struct standing {
     double *model;    /* [n] the same, as if nothing had been measured */
 };
 
-size_t forecast_memory(const struct topo *topo, size_t llc)
-{
-    for (size_t i = 0; i < topo->nodes; i++)
-        if (cpus_intersect(&topo->node[i].cpus, &topo->llc[llc].cpus))
-            return i;
-    return 0;
-}
-
 /* Cores on the same cache of those from `first` on. */
 static size_t cores_there(const struct standing *standing, size_t first, size_t cache)
 {
@@ -78,23 +70,20 @@ static int stand_on(const struct topo *topo, const struct cpus *cpus, size_t slo
 /* Caches stand for their memory nodes, and all for the largest, until all are collected. */
 static int find_memories(const struct topo *topo, struct standing *standing)
 {
-    size_t *memory = calloc(topo->llcs + 1, sizeof(*memory));
     double *small = calloc(topo->llcs + 1, sizeof(*small));
-    bool whole = memory && small;
 
-    for (size_t llc = 0; whole && llc < topo->llcs; llc++) {
-        memory[llc] = forecast_memory(topo, llc);
+    if (!small)
+        return -1;
+    for (size_t llc = 0; llc < topo->llcs; llc++)
         small[llc] = topo_small(topo, llc);
-    }
-    for (size_t i = 0; whole && i < standing->n; i++) {
+    for (size_t i = 0; i < standing->n; i++) {
         struct forecast_core *core = &standing->core[i];
 
-        core->memory = memory[core->cache];
+        core->memory = topo->llc[core->cache].node;
         core->apart.small = small[core->cache];
     }
-    free(memory);
     free(small);
-    return whole ? 0 : -1;
+    return 0;
 }
 
 /* Gives each core of a task whose threads count an owner of its own. Returns the next one. */

@@ -30,7 +30,7 @@ static void add_rates(const struct scene *scene, double *package, double *node, 
         {
             package[topo->core[core].package] += classify_rate(packer, step);
             llc[topo->core[core].llc] += classify_rate(packer, step);
-            node[forecast_memory(topo, topo->core[core].llc)] += classify_rate(packer, step);
+            node[topo->llc[topo->core[core].llc].node] += classify_rate(packer, step);
         }
     }
 }

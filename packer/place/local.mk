@@ -14,6 +14,7 @@ libpacker_la_SOURCES += \
 	packer/place/near_settle.c \
 	packer/place/opinion.c packer/place/opinion.h \
 	packer/place/pair_table.c packer/place/pair_table.h \
+	packer/place/solved.c packer/place/solved.h \
 	packer/place/place.c packer/place/place.h \
 	packer/place/policy.c packer/place/policy.h \
 	packer/place/price.c packer/place/price.h \

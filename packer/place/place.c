@@ -389,7 +389,7 @@ const struct stage place_stage = {.name = "place", .begin = ask_policy, .adopt =
 /* What is expected of the steps; and for the ledger, what they suffer from now on. */
 static void predict_turn(const struct packer *packer, struct turn *turn)
 {
-    if (turn->steps_changed)
+    if (turn->steps_changed || turn->places)
         place_predict(packer);
     if (packer->state->ledger && (turn->rates_changed || turn->steps_changed))
         forecast_slowdowns(packer);

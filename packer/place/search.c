@@ -53,7 +53,7 @@ static int search_init(struct search *search)
     search->by_part = calloc(total, sizeof(*search->by_part));
     search->cache_of = calloc(4 * total, sizeof(*search->cache_of));
     search->of_step = calloc(search->slots, sizeof(*search->of_step));
-    search->room = calloc(5 * caches, sizeof(*search->room));
+    search->room = calloc(4 * caches, sizeof(*search->room));
     search->held = calloc(search_topo(search)->cores + 1, sizeof(*search->held));
     search->nodes = calloc(caches, sizeof(*search->nodes));
     search->price = calloc(total * caches + 2 * total + 2 * caches, sizeof(*search->price));
@@ -71,8 +71,7 @@ static int search_init(struct search *search)
     search->kind = search->cores + total;
     search->before_at = search->kind + total;
     search->domain = search->room + caches;
-    search->memory = search->domain + caches;
-    search->wholes = search->memory + caches;
+    search->wholes = search->domain + caches;
     search->package = search->wholes + caches;
     search->asks = search->price + total * caches;
     search->minds = search->asks + total;

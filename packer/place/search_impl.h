@@ -24,8 +24,8 @@
 /* A part of a unit: its cores on one cache. */
 struct part {
     size_t unit, cores, cache;
-    size_t first; /* of its cores, in by_part */
-    size_t slot;
+    size_t first;            /* of its cores, in by_part */
+    size_t slot, stands_for; /* as forecast_pair wants it; by contend */
     double limit;            /* slowdown that its step may have; NAN: any */
     double bearable;         /* that others' gain may cost it at most; NAN: any */
     double rate;             /* misses per million instructions of a devil; 0: it is none */
@@ -60,7 +60,6 @@ struct search {
     size_t *cores, *kind;        /* [n] as improve wants them */
     size_t slots, *of_step;      /* [slots] scratch: a step's first part of one core, hashed */
     size_t *room, *domain;       /* [caches] */
-    size_t *memory;              /* [caches] index of the memory node */
     size_t *wholes;              /* [caches] hardware cores, where each thread is a place */
     size_t *package;             /* [caches] */
     double *small;               /* [caches] what it has less than the largest (topo_small) */
@@ -72,6 +71,7 @@ struct search {
     struct forecast_core *core;  /* [cores in use] scratch; the first `fixed` do not move */
     double *slowdown;            /* [cores in use] scratch */
     double scale;                /* of scores: lost work each */
+    double null_odds;            /* that nobody disturbs anybody: price_null() */
     size_t in_use;               /* cores of all at work */
     double *fixed_asks;          /* [caches] by domain: traffic of who does not move */
     size_t calls;                /* of lost_of: improve.h asks for before and after in turn */

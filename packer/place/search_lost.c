@@ -360,9 +360,12 @@ static double guess_siblings(const struct search *search, const struct part *x,
 {
     const struct forecast *forecast = search->scene->packer->state->forecast;
     const struct topo *topo = search_topo(search);
-    double others = (double)topo->cores / (double)topo->llcs - 1;
+    double others;
 
-    if (!topo->split || others < 1)
+    if (!topo->split)
+        return 0;
+    others = (double)topo->cores / (double)topo->llcs - 1;
+    if (others < 1)
         return 0;
     return (double)x->cores * (double)y->cores / others *
            (forecast_sibling(forecast, x->slot, y->slot) +
@@ -373,9 +376,9 @@ static double guess_siblings(const struct search *search, const struct part *x,
  * where there are too many programs for a table, in two numbers each. */
 static double guess_pair(const struct search *search, const struct part *x, const struct part *y)
 {
-    double lost = x->unit == y->unit
-                      ? NAN
-                      : forecast_pair(search->scene->packer->state->forecast, x->slot, y->slot);
+    double lost = x->unit == y->unit ? NAN
+                                     : forecast_pair(search->scene->packer->state->forecast,
+                                                     x->stands_for, y->stands_for);
 
     return isnan(lost) ? x->suffers * y->presses + y->suffers * x->presses
                        : (double)x->cores * (double)y->cores * lost;
@@ -441,6 +444,7 @@ static void take_figures(struct search *search)
         struct part *part = &search->part[p];
         struct forecast_figures figures = forecast_figures(forecast, part->slot);
 
+        part->stands_for = forecast_stands_for(forecast, part->slot);
         if (part->slot == FORECAST_IDLE)
             continue;
         part->suffers = (double)part->cores * figures.suffers / typical;

@@ -122,16 +122,14 @@ static bool make_parts(struct search *search)
 static void take_machine(struct search *search)
 {
     const struct topo *topo = search_topo(search);
-    size_t *memory = search->memory;
 
     for (size_t c = 0; c < search->caches; c++) {
         topo_nodes_of(topo, &topo->llc[c].cpus, &search->nodes[c]);
-        memory[c] = forecast_memory(topo, c);
         search->small[c] = topo_small(topo, c);
         search->package[c] = topo->llc[c].package;
         search->domain[c] = c;
         for (size_t d = c; d-- > 0;)
-            if (memory[d] == memory[c])
+            if (topo->llc[d].node == topo->llc[c].node)
                 search->domain[c] = search->domain[d];
     }
 }
@@ -255,7 +253,7 @@ static double price_of(const struct search *search, const struct part *part, siz
     if (!terms || part->fresh)
         return price_away(search, part, cache);
     price = price_core_s(step, search->policy, terms->horizon_s,
-                         search->divides ? 0 : price_null(search->scene->packer)) *
+                         search->divides ? 0 : search->null_odds) *
             (double)part->cores;
     if (terms->pages_s && !cpus_subset(now, then))
         price += terms->pages_s(search->scene->packer, step, now, then) * (double)part->cores /
@@ -358,6 +356,7 @@ void search_machine(struct search *search)
     take_fixed(search);
     take_wholes(search);
     take_room(search);
+    search->null_odds = price_null(search->scene->packer);
 }
 
 bool search_parts(struct search *search)

@@ -18,7 +18,7 @@ struct turn {
     bool steps_changed;     /* steps have come or gone, and no more for a while (registry.h) */
     bool rates_changed;     /* the rate of a step is another one */
     bool learnt;            /* slowdowns were measured: what is predicted has changed */
-    bool places;            /* cores are to be dealt anew: `arrange` does it */
+    bool places;            /* cores are to be dealt anew: `arrange` does it, `predict` follows */
     bool again;             /* there is more to do: the next turn is to begin at once */
 };
 

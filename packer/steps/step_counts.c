@@ -18,14 +18,13 @@ TABLE_COMPLETE(step_rival_name);
 bool step_counts_rate(const struct step *step, enum rate_id id, double *mean, double *error)
 {
     const struct rate *rate;
-    double scaling;
 
     if (!step->counts)
         return false;
     rate = &step->counts->phase.rate[id];
     *mean = rate_mean(rate);
-    scaling = step->counts->scaling[id];
-    *error = hypot(rate_error(rate), 1.96 * scaling * *mean);
+    if (error)
+        *error = hypot(rate_error(rate), 1.96 * step->counts->scaling[id] * *mean);
     return !isnan(*mean);
 }
 

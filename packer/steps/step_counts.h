@@ -83,7 +83,8 @@ static inline bool windows_have(const struct windows *windows, const struct step
 }
 
 /* Fills in the running average of the present phase, with half its 95 % interval (multiplexing
- * included; NAN where that is not known). Returns false where the rate is not known. */
+ * included; NAN where that is not known; NULL: nobody asks). Returns false where the rate is not
+ * known. */
 bool step_counts_rate(const struct step *step, enum rate_id id, double *mean, double *error);
 
 /* Fills in the mean of a rate alone, in this run since the program last changed by itself, and the

@@ -268,6 +268,7 @@ unit_programs = \
 	tests/unit/place/test_search \
 	tests/unit/place/test_reason \
 	tests/unit/place/test_siblings \
+	tests/unit/place/test_solved \
 	tests/unit/place/test_threads \
 	tests/unit/plugin/test_bind \
 	tests/unit/plugin/test_options \
