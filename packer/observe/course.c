@@ -93,7 +93,7 @@ static bool has(const struct course_other *list, size_t n, struct wire_step_id i
 static void differ(struct course *course, double at_s, enum course_kind kind,
                    const struct course_other *of, size_t n, const struct course_other *in, size_t m)
 {
-    struct course_event event = {.at_s = at_s, .kind = kind};
+    struct course_event event = {.at_s = (float)at_s, .kind = kind};
 
     for (size_t i = 0; i < n; i++) {
         if (has(in, m, of[i].id))
@@ -136,9 +136,19 @@ struct crowd {
     struct course_other one[COURSE_BESIDE + 1];
 };
 
-static bool stands_on(const struct packer *packer, const struct step *step, size_t llc)
+/* Finds the last-level caches on which the step stands. */
+static void find_caches(const struct packer *packer, const struct step *step, struct cpus *caches)
 {
-    return cpus_intersect(&packer->world.topo->llc[llc].cpus, step_stands(step));
+    const struct topo *topo = packer->world.topo;
+
+    cpus_zero(caches);
+    cpus_foreach(cpu, step_stands(step))
+    {
+        long core = topo_core_of_cpu(topo, cpu);
+
+        if (core >= 0)
+            cpus_add(caches, topo->core[core].llc);
+    }
 }
 
 /* Returns the crowd of each last-level cache, for the caller to free; NULL: out of memory. */
@@ -146,6 +156,7 @@ static struct crowd *gather(const struct packer *packer)
 {
     struct crowd *crowd = calloc(packer->world.topo->llcs, sizeof(*crowd));
     const struct step *step;
+    struct cpus caches;
 
     if (!crowd)
         return NULL;
@@ -153,9 +164,12 @@ static struct crowd *gather(const struct packer *packer)
     {
         if (!step->course || registry_only_waits(packer->steps, step))
             continue;
-        for (size_t i = 0; i < packer->world.topo->llcs; i++)
-            if (crowd[i].n <= COURSE_BESIDE && stands_on(packer, step, i))
-                crowd[i].one[crowd[i].n++] = step->course->self;
+        find_caches(packer, step, &caches);
+        cpus_foreach(llc, &caches)
+        {
+            if (crowd[llc].n <= COURSE_BESIDE)
+                crowd[llc].one[crowd[llc].n++] = step->course->self;
+        }
     }
     return crowd;
 }
@@ -164,12 +178,15 @@ static struct crowd *gather(const struct packer *packer)
 static size_t find_beside(const struct packer *packer, const struct crowd *crowd,
                           const struct step *step, struct course_other other[COURSE_BESIDE])
 {
+    struct cpus caches;
     size_t n = 0;
 
-    for (size_t llc = 0; llc < packer->world.topo->llcs; llc++) {
-        size_t members = stands_on(packer, step, llc) ? crowd[llc].n : 0, before = n;
+    find_caches(packer, step, &caches);
+    cpus_foreach(llc, &caches)
+    {
+        size_t before = n;
 
-        for (size_t i = 0; i < members && n < COURSE_BESIDE; i++)
+        for (size_t i = 0; i < crowd[llc].n && n < COURSE_BESIDE; i++)
             if (!has(&step->course->self, 1, crowd[llc].one[i].id) &&
                 !has(other, before, crowd[llc].one[i].id))
                 other[n++] = crowd[llc].one[i];
@@ -206,7 +223,7 @@ static void cut_cpus(const struct cpus *cpus, char text[COURSE_CPUS_MAX])
 static void look_at_place(struct step *step, double at_s)
 {
     struct course *course = step->course;
-    struct course_event event = {.at_s = at_s, .kind = COURSE_MOVED};
+    struct course_event event = {.at_s = (float)at_s, .kind = COURSE_MOVED};
 
     if (course->begun && step->enacted.moves > course->moves) {
         cut_cpus(step_stands(step), event.cpus);

@@ -39,10 +39,12 @@ struct course_other {
 };
 
 struct course_event {
-    double at_s; /* of the step's life: the end of the window in which that was */
+    float at_s; /* of the step's life: the end of the window in which that was */
     enum course_kind kind;
-    struct course_other other;  /* who came or went */
-    char cpus[COURSE_CPUS_MAX]; /* where it was moved to; cut, with ".." at the end */
+    union {
+        struct course_other other;  /* who came or went */
+        char cpus[COURSE_CPUS_MAX]; /* where it was moved to; cut, with ".." at the end */
+    };
 };
 
 struct course {

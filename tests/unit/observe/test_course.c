@@ -121,9 +121,9 @@ static void test_ring(void **state)
 
     (void)state;
     for (size_t i = 0; i < COURSE_EVENTS + 3; i++)
-        course_happened(&course, &(struct course_event){.at_s = (double)i, .kind = COURSE_MOVED});
+        course_happened(&course, &(struct course_event){.at_s = (float)i, .kind = COURSE_MOVED});
     for (size_t i = 0; i < COURSE_EVENTS; i++)
-        assert_true(course_event(&course, i)->at_s == (double)(i + 3));
+        assert_true(course_event(&course, i)->at_s == (float)(i + 3));
     assert_null(course_event(&course, COURSE_EVENTS));
 }
 
