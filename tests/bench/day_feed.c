@@ -277,11 +277,12 @@ static int put_conf(const struct day_feed *feed, const struct day_study *study,
         feed->sim->memory ? (int)(DAY_FOLLOW_BYTES_S / 1e6) : 0, study->window_s * 1000);
     if (study->control > 0)
         fprintf(file,
-                "ledger = sqlite:%s/ledger.db\nledger_queue = %s/queue\njob_program = off\n"
+                "ledger = sqlite:%s/ledger.db\njob_program = off\n"
                 "control_key = %s/" TRIAL_KEY "\n",
-                folder, folder, folder);
+                folder, folder);
     else
         fprintf(file, "ledger = off\n");
+    fprintf(file, "ledger_queue = %s/queue\n", folder); /* not the one of who works here */
     if (study->policy)
         fprintf(file, "policy = %s\n", study->policy);
     if (feed->sim->plan.idle)

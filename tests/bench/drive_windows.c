@@ -61,10 +61,11 @@ static void write_conf(const char *build, const char *folder)
 
     snprintf(lines, sizeof(lines),
              "control = 0\nsocket = %s/berthd.sock\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
-             "machine_profile = %s/machine.json\ntopology = package:2 l3:12 core:8 pu:1\n"
+             "machine_profile = %s/machine.json\nledger_queue = %s/queue\n"
+             "topology = package:2 l3:12 core:8 pu:1\n"
              "ledger = off\ncounters_replay = %s/samples.csv\nenforcement = dryrun\n"
              "sweep = 3600s\nenergy =\nmemory_rate = 0\nreplace_limit = 0\nlog_level = error\n",
-             folder, folder, folder, folder, folder);
+             folder, folder, folder, folder, folder, folder);
     snprintf(path, sizeof(path), "%s/berth.conf", folder);
     file = fopen(path, "w");
     if (!file)
