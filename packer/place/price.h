@@ -21,8 +21,9 @@
 #define PRICE_NULL 0.11
 
 /* Returns the odds that nobody disturbs anybody (models/slowdown/null_test.h), for price_core_s. 0
- * where several caches have one memory node, or hardware threads are places: there gains may be
- * about ports, or shared cores, which are not in doubt. */
+ * where streams share a cache of a memory node that has several, or hardware threads are places:
+ * there gains may be about ports, or shared cores, which are not in doubt. A stream misses nearly
+ * all that it asks a cache for, so that nobody's lines in the cache are what it loses. */
 double price_null(const struct packer *packer);
 
 /* Returns what the move of one of the step's cores costs whatever its memory costs, core-seconds,
