@@ -374,7 +374,6 @@ static void open_ledger(struct fixture *f)
     struct berth_error err;
 
     snprintf(conf->ledger, sizeof(conf->ledger), "sqlite:%s/ledger.db", f->dir);
-    snprintf(conf->ledger_queue, sizeof(conf->ledger_queue), "%s/queue", f->dir);
     if (ledger_open(&f->packer.state->ledger, conf, &err) < 0)
         fail_msg("%s", err.text);
 }

@@ -84,7 +84,6 @@ static struct fixture *open_with(const char *ledger)
     struct fixture *f = fixture_open(TWO_BY_TWO);
 
     snprintf(f->conf.ledger, sizeof(f->conf.ledger), "sqlite:%s/%s", f->dir, ledger);
-    snprintf(f->conf.ledger_queue, sizeof(f->conf.ledger_queue), "%s/queue", f->dir);
     fixture_restart(f);
     return f;
 }

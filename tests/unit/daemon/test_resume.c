@@ -78,7 +78,6 @@ static const double saturates[] = {0, 8, 10, 10, 10};
 static void conf_ledger(struct fixture *f)
 {
     snprintf(f->conf.ledger, sizeof(f->conf.ledger), "sqlite:%s/ledger.db", f->dir);
-    snprintf(f->conf.ledger_queue, sizeof(f->conf.ledger_queue), "%s/queue", f->dir);
 }
 
 static struct wire_register with(uint32_t job, const char *cpus, const char *tag,
