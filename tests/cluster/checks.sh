@@ -301,14 +301,18 @@ slurm_anew() {
 
 # ---- played counters ----
 
-# traffic NAME BYTES NAME BYTES: ten minutes of counters, a line a second, of two steps that move so many bytes in each.
+# traffic NAME BYTES[/BYTES]..: ten minutes of counters, a line a second, of steps that move so many bytes in each; with a second figure
+# the first one for 3 s, then that for as long, and so on.
 traffic() {
-    awk -v a="$1" -v a_bytes="$2" -v b="$3" -v b_bytes="$4" 'BEGIN {
+    awk -v steps="$*" 'BEGIN {
         print "step,at,cpu_ns,instructions,bytes"
-        for (at = 1; at <= 600; at++) {
-            printf "%s,%d,%.0f,%.0f,%.0f\n", a, at, at * 1e9, at * 1e9, at * a_bytes
-            printf "%s,%d,%.0f,%.0f,%.0f\n", b, at, at * 1e9, at * 1e9, at * b_bytes
-        }
+        n = split(steps, step, " ")
+        for (at = 1; at <= 600; at++)
+            for (i = 1; i < n; i += 2) {
+                turns = split(step[i + 1], bytes, "/")
+                moved[i] += bytes[turns == 2 && (at - 1) % 6 >= 3 ? 2 : 1]
+                printf "%s,%d,%.0f,%.0f,%.0f\n", step[i], at, at * 1e9, at * 1e9, moved[i]
+            }
     }'
 }
 

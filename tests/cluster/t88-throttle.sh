@@ -6,13 +6,7 @@
 # long, and so on.
 playing() {
     local file=$CLUSTER/berth/waves.csv
-    awk 'BEGIN {
-        print "step,at,cpu_ns,instructions,bytes"
-        for (at = 1; at <= 600; at++) {
-            bytes += (at - 1) % 6 < 3 ? 6.1e9 : 1e9
-            printf "waves,%d,%.0f,%.0f,%.0f\n", at, at * 2e9, at * 1e9, bytes
-        }
-    }' >"$file"
+    traffic waves 6.1e9/1e9 >"$file"
     cp "$TESTS/fixtures/machines/two-cores.json" "$CLUSTER/berth/machine.json"
     daemon_stop berthd
     berthd_conf startup=100ms first_window=200ms window=200ms "counters_replay=$file" allow=auto,tag,throttle blackboard=on rcr_hold=2 "$@"

@@ -378,10 +378,7 @@ pressure_written() {
 # Counters are played: 1e9 bytes a second.
 t30_berthd_writes_the_pressure_that_is_steered_by() {
     [ -x "$BUILD/berth-steer" ] || skip "berth-steer is not built"
-    awk 'BEGIN {
-        print "step,at,cpu_ns,instructions,bytes"
-        for (at = 1; at <= 600; at++) printf "waves,%d,%.0f,%.0f,%.0f\n", at, at * 2e9, at * 1e9, at * 1e9
-    }' >"$CLUSTER/berth/waves.csv"
+    traffic waves 1e9 >"$CLUSTER/berth/waves.csv"
     sql "drop table if exists $LEDGER_DB.steer_node, $LEDGER_DB.steer_schema"
     daemon_stop berthd
     berthd_conf startup=100ms first_window=200ms window=200ms counters_replay="$CLUSTER/berth/waves.csv" allow=auto,tag steer=on
