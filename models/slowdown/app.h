@@ -81,6 +81,7 @@ struct app_machine {
                              sheet */
     double port_gbps;     /* that one of the last-level caches can draw from memory; 0 or NAN: not
                              known */
+    double core_gbps;     /* that one core can read from memory; 0 or NAN: not known */
     double dram_seen_gbps; /* the most that was seen to come from one memory node; 0: nothing was */
     struct clock_curve clock; /* of each package: all zero, not known */
 };

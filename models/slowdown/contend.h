@@ -21,7 +21,9 @@
  *
  * Hardware threads of one core: a program loses by how much of the core it would use alone, for the
  * other takes its part of that; who the other is matters less. How wide a core is nobody tells, so
- * both are told by how much the machine's programs use their cores on average.
+ * both are told by how much the machine's programs use their cores on average. What one core can
+ * have under way is one for its threads: where two read more than one core can, both take as much
+ * longer, if that is more.
  *
  * A slower program asks for less of all: what contend_node returns is the equilibrium.
  *
@@ -57,6 +59,7 @@ struct contend_constants {
     double port; /* where several caches share a memory node: how many times its even part one of
                     them can have */
     double port_gbps; /* that one of them can have at the most, where nobody measured it */
+    double core_gbps; /* that one core can read, where nobody measured it */
     double write;     /* lines read that delay others as much as a line written: the channel turns
                          round for it twice */
     double written;   /* part of the traffic, where it is not known */

@@ -28,6 +28,7 @@ const struct contend_constants contend_constants = {
     .alone = 0.6,
     .port = 2.2,
     .port_gbps = 38,
+    .core_gbps = 12.5,
     .write = 1.5,
     .written = 0.25,
     .spread = 0.22,
@@ -244,8 +245,8 @@ static void tabulate_waits(const struct contend *contend, struct study *study, c
 }
 
 /* What its lines take of the way to memory: alone as its traffic says, where that is known. */
-static void tabulate_lines(const struct contend *contend, struct study *study,
-                           const struct app *app, double line_gbps, const double *misses)
+static void tabulate_lines(struct contend *contend, struct study *study, const struct app *app,
+                           double line_gbps, const double *misses)
 {
     size_t cells = contend->cells;
     double most = misses[0] - misses[cells], cores = (double)app->cores, alone, written;
@@ -262,6 +263,9 @@ static void tabulate_lines(const struct contend *contend, struct study *study,
                     (read + more + contend->constants.write * (alone + (written - alone) * lost)));
     }
     study->gbps = study->point[cells].lines * contend->line_bytes / study->ns;
+    study->read_gbps = read * contend->line_bytes / study->ns;
+    if (!(contend->machine.core_gbps > 0))
+        contend->core_gbps = fmax(contend->core_gbps, study->read_gbps);
 }
 
 /* The programs' times alone are anew those of what the ways carry now. */
@@ -403,6 +407,7 @@ static bool machine_valid(const struct app_machine *machine)
     return machine->llc_ways <= CONTEND_WAYS_MAX && figure_valid(machine->llc_bytes) &&
            figure_valid(machine->dram_gbps) && figure_valid(machine->clock_ghz) &&
            figure_valid(machine->port_gbps > 0 ? machine->port_gbps : NAN) &&
+           figure_valid(machine->core_gbps > 0 ? machine->core_gbps : NAN) &&
            clock_valid(&machine->clock) && machine->dram_seen_gbps >= 0 &&
            isfinite(machine->dram_seen_gbps);
 }
@@ -447,6 +452,8 @@ struct contend *contend_new(size_t n, const struct app *app, const struct app_ma
                                 .assumed = machine_assumed(machine)};
     if (machine->own_prefetchers)
         contend->constants.copies = 0;
+    contend->core_gbps =
+        machine->core_gbps > 0 ? machine->core_gbps : contend->constants.core_gbps;
     contend->carry = ways_of(contend);
     while (contend->n < n) {
         study_app(contend, &contend->study[contend->n], &app[contend->n]);
@@ -518,8 +525,10 @@ double contend_sibling(const struct contend *contend, size_t a, size_t b)
 {
     const struct contend_constants *constants = &contend->constants;
     double culprit = fmax(0, 1 + constants->culprit * (contend_use(contend, b) - 1));
+    double read_gbps = contend->study[a].read_gbps + contend->study[b].read_gbps;
 
-    return constants->sibling * contend_use(contend, a) * culprit;
+    return fmax(constants->sibling * contend_use(contend, a) * culprit,
+                contend->core_gbps > 0 ? read_gbps / contend->core_gbps - 1 : 0);
 }
 
 double contend_sibling_mean(const struct contend *contend, size_t i)

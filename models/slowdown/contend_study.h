@@ -25,6 +25,7 @@ struct study {
     double alone_time; /* that a line takes it alone, of what it takes while memory is idle */
     double works;      /* part of its time alone in which its core works */
     double use;        /* part of what a core can do that it has, alone; 0: it is nobody */
+    double read_gbps;  /* that each of its cores reads, alone */
     double cores;
     unsigned assumed;
     struct study_point point[CONTEND_WAYS_MAX + 1];
@@ -42,6 +43,7 @@ struct contend {
     struct contend_constants constants;
     double line_bytes;
     double seen_gbps; /* the most that a memory node gave */
+    double core_gbps; /* that one core can read: measured, or assumed and no less than was seen */
     struct study_ways carry;
     double uses; /* the sum of study.use, and of how many */
     size_t users;

@@ -77,6 +77,7 @@ static void by_profile(const struct machine_profile *profile, struct bandwidth *
 {
     double gbps = machine_profile_local(profile, 0, profile->node[0].cores);
 
+    bandwidth->core_gbps = profile->node[0].local[1].value;
     if (profile->node[0].cache.value > 0)
         bandwidth->port_gbps = profile->node[0].cache.value;
     if (!(gbps > 0))
@@ -89,7 +90,8 @@ void bandwidth_find(const struct topo *topo, const char *spec,
                     const struct machine_profile *profile, const struct rootfs *root,
                     struct bandwidth *bandwidth)
 {
-    *bandwidth = (struct bandwidth){.port_gbps = NAN, .nodes = nodes_with_cpus(topo)};
+    *bandwidth =
+        (struct bandwidth){.port_gbps = NAN, .core_gbps = NAN, .nodes = nodes_with_cpus(topo)};
     by_cores(topo, bandwidth);
     by_processor(topo, spec, root, bandwidth);
     if (!spec || !spec[0])

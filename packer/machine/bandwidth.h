@@ -24,6 +24,7 @@ struct bandwidth {
     enum bandwidth_source source;
     double gbps; /* of one memory node, 1e9 bytes/s; as its data sheet says unless calibrated */
     double port_gbps; /* that one last-level cache can draw; NAN not known */
+    double core_gbps; /* that one core can read; NAN not known */
     size_t nodes;     /* memory nodes with CPUs, at least 1 */
 };
 

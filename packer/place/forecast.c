@@ -90,6 +90,7 @@ static struct app_machine machine_of(const struct packer *packer, double seen_gb
         .dram_gbps = bandwidth->gbps > 0 ? bandwidth->gbps : NAN,
         .dram_calibrated = !bandwidth_assumed(bandwidth),
         .port_gbps = bandwidth->port_gbps,
+        .core_gbps = bandwidth->core_gbps,
         .clock = packer->world.machine ? packer->world.machine->clock : (struct clock_curve){0},
         .clock_ghz = NAN,
         .own_prefetchers = true,

@@ -229,6 +229,7 @@ static int set_constant(struct contend_constants *constants, const char *text)
                     {"spread", &constants->spread},
                     {"port", &constants->port},
                     {"port_gbps", &constants->port_gbps},
+                    {"core_gbps", &constants->core_gbps},
                     {"sibling", &constants->sibling},
                     {"culprit", &constants->culprit},
                     {"unclocked", &constants->unclocked},

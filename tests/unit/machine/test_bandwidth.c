@@ -125,11 +125,12 @@ static void find(const struct known *it, const struct topo *topo, struct bandwid
     struct rootfs root;
     char dir[64];
 
-    if (it->calibrated > 0) { /* and a cache was measured to draw half of it */
+    if (it->calibrated > 0) { /* and a cache was measured to draw half of it, a core a quarter */
         profile = machine_profile_new(1, (size_t[]){2});
         assert_non_null(profile);
         profile->node[0].local[2].value = it->calibrated;
         profile->node[0].cache.value = it->calibrated / 2;
+        profile->node[0].local[1].value = it->calibrated / 4;
     }
     folder_new(dir, sizeof(dir), "bandwidth");
     folder_put(dir, "proc/cpuinfo", it->cpuinfo);
@@ -177,6 +178,7 @@ static void test_sources(void **state)
                             bandwidth_source_name[cases[i].source]);
         assert_near(bandwidth.gbps, cases[i].gbps);
         assert_near(bandwidth.port_gbps, cases[i].calibrated > 0 ? cases[i].calibrated / 2 : NAN);
+        assert_near(bandwidth.core_gbps, cases[i].calibrated > 0 ? cases[i].calibrated / 4 : NAN);
         assert_int_equal(bandwidth.nodes, cases[i].nodes);
         assert_int_equal(topo_sharing(topo), cases[i].caches);
         assert_int_equal(bandwidth_assumed(&bandwidth), cases[i].source != BANDWIDTH_CALIBRATED);

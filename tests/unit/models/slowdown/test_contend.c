@@ -718,6 +718,38 @@ static void who_waits_minds_a_sibling_less(void **state)
     contend_free(contend);
 }
 
+/* Two streams on one core have what one core reads, as measured, or assumed and no less than one
+ * was seen to read; who is beside a stream and reads little does not notice. */
+static void two_streams_share_what_a_core_reads(void **state)
+{
+    static const struct {
+        double core_gbps, reads_gbps[2], slowdown;
+    } cases[] = {{12, {9, 9}, 0.5},  {12, {9, 6}, 0.25},  {0, {10, 10}, 0.6}, {NAN, {10, 10}, 0.6},
+                 {0, {20, 10}, 0.5}, {40, {20, 10}, NAN}, {12, {9, 0.1}, NAN}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct app_machine machine = quiet;
+        struct app app[2] = {kinds[STREAM], kinds[STREAM]};
+        struct contend *contend;
+
+        machine.core_gbps = cases[i].core_gbps;
+        for (size_t j = 0; j < 2; j++) {
+            app[j].ipc = 0.3;
+            app[j].mem_read_gbps = cases[i].reads_gbps[j];
+        }
+        contend = study(2, app, &machine, NULL);
+        for (size_t j = 0; j < 2; j++)
+            assert_near(contend_sibling(contend, j, 1 - j),
+                        isnan(cases[i].slowdown)
+                            ? contend_sibling_mean(contend, j) *
+                                  (1 + contend_constants.culprit * (contend_use(contend, j) - 1))
+                            : cases[i].slowdown,
+                        1e-9);
+        contend_free(contend);
+    }
+}
+
 /* A core that nobody counted instructions of is used by what does not wait, the less the more
  * traffic it has. */
 static void traffic_stands_in_for_instructions(void **state)
@@ -1053,6 +1085,7 @@ int main(void)
         cmocka_unit_test(what_threads_have_of_each_other),
         cmocka_unit_test(siblings_lose_what_they_use),
         cmocka_unit_test(who_waits_minds_a_sibling_less),
+        cmocka_unit_test(two_streams_share_what_a_core_reads),
         cmocka_unit_test(traffic_stands_in_for_instructions),
         cmocka_unit_test(the_clock_is_told_apart),
         cmocka_unit_test(faster_cores_press_harder),
