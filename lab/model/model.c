@@ -63,7 +63,8 @@ static const struct model models[] = {
      "their traffic the way to memory. What is unknown is assumed, and said in notes.",
      "{\"apps\":[{\"name\",\"ipc\",\"llc_apki\",\"llc_mpki\",\"mem_gbps\",\"cores\",\"sdp\"}],\n"
      " \"machine\":{\"llc_bytes\",\"llc_ways\",\"line_bytes\",\"dram_gbps\",\"clock_ghz\",\n"
-     "  \"dram_calibrated\":false,\"caches\":1,\"own_prefetchers\":false,\n"
+     "  \"port_gbps\",\"core_gbps\",\"dram_calibrated\":false,\"caches\":1,\n"
+     "  \"own_prefetchers\":false,\n"
      "  \"clock\":{\"one_ghz\",\"half_ghz\",\"all_ghz\",\"cores\"}},\n"
      " \"groups\":[[\"mcf\",\"lbm\",\"lbm\"]],\"sibling\":false}; where known also "
      "llc_demand_mpki,\n"

@@ -48,6 +48,8 @@ static const struct json_field clock_fields[] = {
 static const struct json_field machine_fields[] = {
     FIGURE(app_machine, llc_bytes),
     FIGURE(app_machine, dram_gbps),
+    FIGURE(app_machine, port_gbps),
+    FIGURE(app_machine, core_gbps),
     FIGURE(app_machine, clock_ghz),
     COUNT(app_machine, llc_ways, CTL_APPS_WAYS_MAX),
     COUNT(app_machine, line_bytes, 65536),

@@ -61,7 +61,8 @@ static void complete_memory(struct ctl_plan *plan)
     machine->caches = topo_sharing(plan->topo);
     if (!(machine->port_gbps > 0))
         machine->port_gbps = plan->bandwidth.port_gbps;
-    machine->core_gbps = plan->bandwidth.core_gbps;
+    if (!(machine->core_gbps > 0))
+        machine->core_gbps = plan->bandwidth.core_gbps;
     if (machine->dram_gbps > 0 || !(plan->bandwidth.gbps > 0))
         return;
     machine->dram_gbps = plan->bandwidth.gbps;

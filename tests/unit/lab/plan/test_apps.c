@@ -33,6 +33,7 @@ static void test_all_fields(void **state)
         "\"sdp_prefetch\":{\"hits\":[0,0],\"misses\":1},\"sdp_writeback\":{\"hits\":[4,3],"
         "\"misses\":2}}],\"machine\":{\"llc_bytes\":1048576,\"llc_ways\":16,\"line_bytes\":64,"
         "\"dram_gbps\":19.2,\"clock_ghz\":4,\"own_prefetchers\":true,"
+        "\"port_gbps\":17,\"core_gbps\":9,"
         "\"clock\":{\"one_ghz\":5,\"half_ghz\":4.5,\"all_ghz\":4,\"cores\":8}}}");
     struct ctl_apps apps;
     const struct app *b;
@@ -54,6 +55,7 @@ static void test_all_fields(void **state)
     assert_true(apps.machine.llc_bytes == 1048576 && apps.machine.llc_ways == 16);
     assert_true(apps.machine.line_bytes == 64 && apps.machine.dram_gbps == 19.2);
     assert_true(apps.machine.clock_ghz == 4 && apps.machine.own_prefetchers);
+    assert_true(apps.machine.port_gbps == 17 && apps.machine.core_gbps == 9);
     assert_true(apps.machine.clock.one_ghz == 5 && apps.machine.clock.half_ghz == 4.5);
     assert_true(apps.machine.clock.all_ghz == 4 && apps.machine.clock.cores == 8);
     assert_int_equal(ctl_apps_index(&apps, "a"), 0);
