@@ -114,9 +114,20 @@ static void spend(struct budget_account *account, double users, double requests,
     account->cpu_s -= cpu_s;
 }
 
+double budget_had(const struct budget *budget, const struct budget_account *account)
+{
+    return fmax(account->had, budget->all.had - BUDGET_BEHIND);
+}
+
+void budget_turn(struct budget *budget, const struct budget_account *account)
+{
+    budget->all.had = fmax(budget->all.had, account->had);
+}
+
 void budget_spend(struct budget *budget, struct budget_account *account, double requests,
                   double cpu_s, double now_s)
 {
+    account->had = budget_had(budget, account) + requests / BUDGET_REQUESTS + cpu_s / BUDGET_CPU_S;
     spend(account, 1, requests, cpu_s, now_s);
     spend(&budget->all, BUDGET_ALL, requests, cpu_s, now_s);
 }
@@ -124,9 +135,12 @@ void budget_spend(struct budget *budget, struct budget_account *account, double 
 double budget_wait_s(struct budget *budget, struct budget_account *account, bool request,
                      double now_s)
 {
-    fill(account, 1, now_s);
-    fill(&budget->all, BUDGET_ALL, now_s);
-    return fmax(wait_s(account, 1, request), wait_s(&budget->all, BUDGET_ALL, request));
+    double users = account ? 1 : BUDGET_ALL;
+
+    if (!account)
+        account = &budget->all;
+    fill(account, users, now_s);
+    return wait_s(account, users, request);
 }
 
 void budget_unsent(struct budget *budget, struct budget_account *account, size_t before,

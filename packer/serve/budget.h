@@ -5,8 +5,12 @@
  * Root has no account. A user who has used up his requests or his time waits until he has some
  * again; nobody else waits for him. Accounts go by uid, and stay until they are full again, so that
  * a new connection brings nothing new. The uids that a user has by /etc/subuid have one account
- * (system/subuids.h); for those that stand there not, users together have a budget, too. Pure
- * arithmetic: the caller has the clock. */
+ * (system/subuids.h); for those that stand there not, users together have a budget, too.
+ *
+ * That one is shared as by start-time fair queueing (Goyal, Vin and Cheng 1996): who has had least
+ * of it has the next turn, and who comes counts as one who is a short answer behind the last one
+ * served, no more. So nobody saves turns up, and nobody waits for more than that much of each of
+ * the others. Pure arithmetic: the caller has the clock. */
 #ifndef BERTH_SERVE_BUDGET_H
 #define BERTH_SERVE_BUDGET_H
 
@@ -21,6 +25,7 @@
 #define BUDGET_CPU 0.02            /* of a core, for one user, */
 #define BUDGET_CPU_S 0.1           /* and so many seconds at once */
 #define BUDGET_ALL 10              /* all users together have ten times what one has */
+#define BUDGET_BEHIND 0.05         /* of a full account: a request and its answer's CPU time */
 /* Pages of records that a thread reads, or has read and that nobody has fetched yet. */
 #define BUDGET_PAGES 2                 /* of one user */
 #define BUDGET_PAGES_ALL 24            /* of all users */
@@ -33,6 +38,7 @@ struct budget_account {
     unsigned connections;
     size_t unsent;          /* bytes */
     double requests, cpu_s; /* that are left; below 0: owed */
+    double had;             /* in full accounts; of `all`: what who was served last had had */
     double at_s;            /* as of then; 0: nobody's account */
 };
 
@@ -57,9 +63,15 @@ void budget_spend(struct budget *budget, struct budget_account *account, double 
                   double cpu_s, double now_s);
 
 /* Returns for how many seconds the user has to wait until he has some time again, and, if it is to
- * be a new request, one of these; 0: not at all. */
+ * be a new request, one of these; 0: not at all. NULL: all users together. */
 double budget_wait_s(struct budget *budget, struct budget_account *account, bool request,
                      double now_s);
+
+/* Returns what the user counts as having had: whose is least has the next turn. */
+double budget_had(const struct budget *budget, const struct budget_account *account);
+
+/* Notes that it is his turn. */
+void budget_turn(struct budget *budget, const struct budget_account *account);
 
 /* Notes that so many bytes wait to be read by him where it were so many before. */
 void budget_unsent(struct budget *budget, struct budget_account *account, size_t before,

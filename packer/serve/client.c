@@ -34,6 +34,7 @@ struct client {
     struct reply *said;             /* it is not known yet whether anybody has read it; or NULL */
     size_t unsent;                  /* bytes, as the account has them */
     double waits_s; /* CLOCK_MONOTONIC: since then it has asked for nothing; 0: it has */
+    double line_s;  /* CLOCK_MONOTONIC: since then a user's one stands in line; 0: it does not */
     bool later;     /* the reply is not known yet: no turn is taken until it is, or `overdue` */
     bool partial;   /* a request has begun to come, by `overdue` it is to be whole */
     bool finished;  /* the client has said all it had to say */
@@ -88,7 +89,13 @@ static bool has_request(const struct client *client)
     return evbuffer_search_eol(input, NULL, NULL, EVBUFFER_EOL_LF).pos >= 0;
 }
 
-/* Seconds until the client may be served. */
+/* Whether there is something to be said to it. */
+static bool is_busy(const struct client *client)
+{
+    return client->reply || has_request(client);
+}
+
+/* Seconds until the client may be served, as far as that is its own user's matter. */
 static double wait_s(struct client *client)
 {
     struct budget *budget = &client->all->budget;
@@ -201,27 +208,78 @@ static void stop_where_full(struct client *client)
         bufferevent_disable(client->bev, EV_READ);
 }
 
+/* Who of the users' connections in line has the next turn: whose user has had least, and of equals
+ * who has stood there longest. NULL: nobody stands there. */
+static struct client *first_in_line(const struct clients *clients)
+{
+    struct client *client, *first = NULL;
+    double least = INFINITY;
+
+    LIST_FOREACH(client, &clients->list, link)
+    {
+        double had = client->line_s > 0 ? budget_had(&clients->budget, client->account) : INFINITY;
+
+        if (had < least || (first && had <= least && client->line_s < first->line_s)) {
+            first = client;
+            least = had;
+        }
+    }
+    return first;
+}
+
+/* Has `event` come in so many seconds; 0: as soon as others let it. */
+static void come_in(struct event *event, double in_s)
+{
+    struct timeval in = {.tv_sec = (time_t)in_s,
+                         .tv_usec = (suseconds_t)((in_s - floor(in_s)) * 1e6)};
+
+    if (in_s > 0)
+        event_add(event, &in);
+    else
+        event_active(event, EV_TIMEOUT, 1);
+}
+
+/* Seconds until all users together have time for the next turn of one of them. */
+static double common_wait_s(struct clients *clients, const struct client *client)
+{
+    return budget_wait_s(&clients->budget, NULL, !client->reply, clock_s());
+}
+
+/* Stands in line, and reads no more where the line does not move at once. */
+static void stand_in_line(struct client *client)
+{
+    struct clients *all = client->all;
+    double in_s = common_wait_s(all, client);
+
+    if (client->line_s <= 0)
+        client->line_s = clock_s();
+    if (in_s > 0)
+        bufferevent_disable(client->bev, EV_READ);
+    if (!event_pending(all->users, EV_TIMEOUT, NULL))
+        come_in(all->users, in_s);
+}
+
 /* Has the client take a turn as soon as others let him. Root's requests are read before, so that it
  * is known for whom they are. */
 static void line_up(struct client *client)
 {
     struct clients *all = client->all;
 
-    if (client->account || !(client->reply || read_request(client))) {
+    if (client->account) {
+        stand_in_line(client);
+    } else if (client->reply || read_request(client)) {
+        rounds_join(&all->rounds, &client->place, client, reply_is_for(client->reply));
+        event_active(all->round, EV_TIMEOUT, 1);
+    } else {
         event_active(client->turn, EV_TIMEOUT, 1);
-        return;
     }
-    rounds_join(&all->rounds, &client->place, client, reply_is_for(client->reply));
-    event_active(all->round, EV_TIMEOUT, 1);
 }
 
 /* Sees to it that what is to be done next is done when its time has come. */
 static void go_on(struct client *client)
 {
-    bool busy = client->reply || has_request(client);
+    bool busy = is_busy(client);
     double in_s = wait_s(client);
-    struct timeval in = {.tv_sec = (time_t)in_s,
-                         .tv_usec = (suseconds_t)((in_s - floor(in_s)) * 1e6)};
 
     if (busy)
         stop_where_full(client);
@@ -238,7 +296,7 @@ static void go_on(struct client *client)
     if (busy && client->unsent >= OUTPUT_MAX)
         return; /* on_written goes on */
     if (in_s > 0)
-        event_add(client->turn, &in);
+        come_in(client->turn, in_s);
     else if (busy)
         line_up(client);
     if (!busy)
@@ -255,10 +313,33 @@ static void serve_turn(struct client *client)
     go_on(client);
 }
 
+/* It has waited for its own budget, or wants to read on. */
 static void on_turn(evutil_socket_t fd, short what, void *arg)
 {
+    struct client *client = arg;
+
     (void)fd, (void)what;
-    serve_turn(arg);
+    if (client->account && is_busy(client))
+        go_on(client);
+    else
+        serve_turn(client);
+}
+
+/* The first of the users' in line is served, and the next one then. */
+static void on_users(evutil_socket_t fd, short what, void *arg)
+{
+    struct clients *all = arg;
+    struct client *client = first_in_line(all);
+
+    (void)fd, (void)what;
+    if (client && common_wait_s(all, client) <= 0) {
+        client->line_s = 0;
+        budget_turn(&all->budget, client->account);
+        serve_turn(client);
+        client = first_in_line(all);
+    }
+    if (client)
+        come_in(all->users, common_wait_s(all, client));
 }
 
 /* One of root's is served, and the next one then. */
@@ -451,9 +532,13 @@ int clients_init(struct clients *clients, struct event_base *base, const struct 
     rounds_init(&clients->rounds);
     budget_init(&clients->budget, clock_s());
     clients->round = evtimer_new(base, on_round, clients);
-    if (!clients->round)
+    clients->users = evtimer_new(base, on_users, clients);
+    if (!clients->round || !clients->users) {
+        clients_close(clients);
         return -1;
+    }
     event_priority_set(clients->round, PRIORITY_ROOT);
+    event_priority_set(clients->users, PRIORITY_USERS);
     return 0;
 }
 
@@ -464,5 +549,7 @@ void clients_close(struct clients *clients)
     subuids_free(&clients->subuids);
     if (clients->round)
         event_free(clients->round);
-    clients->round = NULL;
+    if (clients->users)
+        event_free(clients->users);
+    clients->round = clients->users = NULL;
 }

@@ -4,10 +4,10 @@
  * Root is served first (the loop's priorities), and as long as he likes; what is asked by root
  * waits in rounds by whose step it is about, so that one user's many launches do not stand before
  * another's one. Users take turns, too: a turn begins one request or says one line, and costs its
- * user what it took (serve/budget.h). A request has to be whole 10 s after its first byte; a client
- * that says nothing, or reads nothing, for so long is hung up on. Where an answer has to be waited
- * for (serve/reply.h), the client has no turn until then, or gets an error after 10 s. One thread:
- * nothing here races. */
+ * user what it took (serve/budget.h), which also says whose turn is next. A request has
+ * to be whole 10 s after its first byte; a client that says nothing, or reads nothing, for so long
+ * is hung up on. Where an answer has to be waited for (serve/reply.h), the client has no turn until
+ * then, or gets an error after 10 s. One thread: nothing here races. */
 #ifndef BERTH_SERVE_CLIENT_H
 #define BERTH_SERVE_CLIENT_H
 
@@ -37,6 +37,7 @@ struct clients {
     size_t roots;            /* root's connections */
     struct rounds rounds;    /* those of them that are to be served next, */
     struct event *round;     /* and when */
+    struct event *users;     /* the next turn of a user's connection that stands in line */
     struct timeval patience; /* with a client that says nothing, or reads nothing */
     struct log_limit refused, too_long;
 };

@@ -167,6 +167,7 @@ struct fixture *fixture_open(const char *topology)
     snprintf(f->conf.socket, sizeof(f->conf.socket), "%s/berthd.sock", f->dir);
     snprintf(f->conf.ledger_queue, sizeof(f->conf.ledger_queue), "%s/queue", f->dir);
     snprintf(f->conf.profile_db, sizeof(f->conf.profile_db), "%s/profiles.db", f->dir);
+    snprintf(f->conf.ledger_queue, sizeof(f->conf.ledger_queue), "%s/ledger.queue", f->dir);
     snprintf(f->conf.machine_profile, sizeof(f->conf.machine_profile), "%s/machine.json", f->dir);
     snprintf(f->conf.topology, sizeof(f->conf.topology), "%s", topology);
     open_packer(f);

@@ -113,8 +113,31 @@ static void test_all_together(void **state)
 
     for (uid_t uid = 1; uid <= BUDGET_ALL; uid++)
         budget_spend(budget, budget_enter(budget, uid, NOW), 0, BUDGET_CPU_S + 0.01, NOW);
-    assert_true(budget_wait_s(budget, alice, false, NOW) > 0);
-    assert_true(budget_wait_s(budget, alice, false, NOW + 1) <= 0);
+    assert_true(budget_wait_s(budget, alice, true, NOW) <= 0); /* of her own she has */
+    assert_true(budget_wait_s(budget, NULL, false, NOW) > 0);
+    assert_true(budget_wait_s(budget, NULL, false, NOW + 1) <= 0);
+}
+
+/* Who has had least is next. Who has asked for nothing is not owed a thousand turns for that, and
+ * who has asked much does not wait until a newcomer has had as much. */
+static void test_turns(void **state)
+{
+    struct budget *budget = *state;
+    struct budget_account *alice = budget_enter(budget, ALICE, NOW),
+                          *bob = budget_enter(budget, BOB, NOW), *carol;
+
+    for (int i = 0; i < 1000; i++) {
+        budget_turn(budget, alice);
+        budget_spend(budget, alice, 1, 0, NOW);
+    }
+    assert_true(budget_had(budget, bob) < budget_had(budget, alice));
+    budget_turn(budget, bob);
+    budget_spend(budget, bob, 4, 0, NOW);
+    carol = budget_enter(budget, 1, NOW);
+    assert_true(budget_had(budget, carol) < budget_had(budget, alice));
+    budget_spend(budget, carol, 4, 0, NOW);
+    assert_true(budget_had(budget, alice) < budget_had(budget, bob));
+    assert_true(budget_had(budget, alice) < budget_had(budget, carol));
 }
 
 static void test_unsent(void **state)
@@ -137,8 +160,10 @@ static void test_unsent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        test(test_connections), test(test_connections_of_all), test(test_requests), test(test_time),
-        test(test_debts_stay),  test(test_all_together),       test(test_unsent),
+        test(test_connections), test(test_connections_of_all),
+        test(test_requests),    test(test_time),
+        test(test_debts_stay),  test(test_all_together),
+        test(test_turns),       test(test_unsent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -551,6 +551,47 @@ static struct budget_account *account_of(struct stand *stand, uid_t uid)
     return NULL;
 }
 
+/* ---- what all users together have ---- */
+
+static struct {
+    uid_t first; /* who was answered first */
+    size_t n;    /* how often anybody was */
+} answered;
+
+static bool tell_first(struct reply *reply, struct evbuffer *out)
+{
+    if (answered.n++ == 0)
+        answered.first = reply->uid;
+    evbuffer_add_printf(out, LAST);
+    return true;
+}
+
+/* It is used up, and many uids ask for more of it, each with a budget of his own: who has asked for
+ * nothing until now is answered before any of them. */
+static void test_who_had_least_is_next(void **state)
+{
+    static const struct request_op SPARSE(ops,
+                                          WIRE_OPS) = {[WIRE_OP_STATUS] = {.text = tell_first}};
+    struct stand *stand = *state;
+
+    memset(&answered, 0, sizeof(answered));
+    stand->clients.ops = ops;
+    for (uid_t uid = 2000; uid < 2000 + 8 * BUDGET_ALL; uid++) {
+        say_often(connect_as(stand, uid), STATUS, 4);
+        budget_spend(&stand->clients.budget, account_of(stand, uid), 0, BUDGET_CPU_S / 2,
+                     clock_s());
+    }
+    say(connect_as(stand, ALICE), STATUS);
+    for (int i = 0; i < 20 * BUDGET_ALL; i++)
+        turn(stand);
+    assert_int_equal(answered.n, 0);
+    stand->clients.budget.all.cpu_s = BUDGET_CPU_S;
+    event_active(stand->clients.users, EV_TIMEOUT, 1);
+    while (answered.n == 0)
+        turn(stand);
+    assert_int_equal(answered.first, ALICE);
+}
+
 static void make_known(void)
 {
     later.known = true;
@@ -690,6 +731,7 @@ int main(void)
         test(test_idle_ones_make_room),
         test(test_subordinate_uids),
         test(test_who_has_most_makes_room),
+        test(test_who_had_least_is_next),
         test(test_too_many_users),
         test(test_drip),
         test(test_silent),
