@@ -414,6 +414,8 @@ static void run_set(const struct day_options *args, struct json_object *file, si
         bench_die("threads", err.text);
     if (args->null)
         day_truth_nobody(&truth);
+    if (args->wrong && day_truth_wrong(&truth, &err) < 0)
+        bench_die(args->file, err.text);
     if (topo_read(&topo, topology_of(args, &truth), &err) < 0 ||
         (args->plan.threads && topo_split(topo, &err) < 0) ||
         day_sim_open(&sim, &truth, topo, &args->plan, &err) < 0 ||

@@ -96,6 +96,12 @@ static void set_null(struct day_options *options, char *value)
     options->null = true;
 }
 
+static void set_wrong(struct day_options *options, char *value)
+{
+    (void)value;
+    options->wrong = true;
+}
+
 static void set_idle(struct day_options *options, char *value)
 {
     (void)value;
@@ -256,6 +262,10 @@ static const struct row {
       "each core has two hardware threads, and these are places, as with CR_CPU (day_threads.h)"},
      set_threads},
     {{"null", NULL, "nobody disturbs anybody: there is nothing to gain"}, set_null},
+    {{"wrong", NULL,
+      "programs disturb others the less the more they miss: who goes by misses alone hurts "
+      "(--policies di+learn=off)"},
+     set_wrong},
     {{"opted", "SHARE", "part of the jobs that opt in (1)"}, set_opted},
     {{"keep", "SHARE", "part of those that stay where they started, as they bind threads (0)"},
      set_keep},

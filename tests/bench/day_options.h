@@ -28,7 +28,7 @@ struct day_options {
     const struct day_machine *machine; /* NULL: none was named */
     long set;                          /* -1: all */
     double control;                    /* percent; 0: there is no trial */
-    bool json, page, null, free;
+    bool json, page, null, wrong, free;
     size_t policies, confs;
     struct day_policy policy[DAY_POLICIES_MAX];
     const char *conf[DAY_CONF_MAX + 1];

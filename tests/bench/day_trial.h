@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* day_trial - when a standing trial knows (berth(7), THE TRIAL): the records of a run's jobs are
- * read as `berthctl report --benefit` reads them, one more after the other, in the order in which
- * they ended. */
+/* day_trial - when a standing trial knows (berth-guide(7), THE TRIAL): the records of a run's jobs
+ * are read as `berthctl report --benefit` reads them, one more after the other, in the order in
+ * which they ended. */
 #ifndef BERTH_BENCH_DAY_TRIAL_H
 #define BERTH_BENCH_DAY_TRIAL_H
 

@@ -148,6 +148,42 @@ void day_truth_nobody(struct day_truth *truth)
     }
 }
 
+/* Returns how many programs have fewer misses than i, or as many and stand before it. */
+static size_t rank_of(const struct ctl_apps *apps, size_t i)
+{
+    size_t rank = 0;
+
+    for (size_t k = 0; k < apps->n; k++) {
+        double less = apps->app[i].llc_mpki - apps->app[k].llc_mpki;
+
+        rank += less > 0 || (less == 0 && k < i);
+    }
+    return rank;
+}
+
+int day_truth_wrong(struct day_truth *truth, struct berth_error *err)
+{
+    size_t n = truth->apps.n;
+    size_t *of = calloc(n, sizeof(*of)); /* by rank, end to end */
+    double *slowdown = calloc(n * n, sizeof(*slowdown));
+
+    if (!of || !slowdown) {
+        free(of);
+        free(slowdown);
+        return berth_no_memory(err);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            if (rank_of(&truth->apps, k) == n - 1 - rank_of(&truth->apps, i))
+                of[i] = k;
+    for (size_t i = 0; i < n * n; i++)
+        slowdown[i] = day_truth_pair(truth, i / n, of[i % n]);
+    free(of);
+    free(truth->slowdown);
+    truth->slowdown = slowdown;
+    return 0;
+}
+
 void day_truth_free(struct day_truth *truth)
 {
     ctl_apps_free(&truth->apps);

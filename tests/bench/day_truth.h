@@ -27,8 +27,13 @@ size_t day_truth_sets(struct json_object *file);
 /* Reads one of them. 0, or -1 and err; free with day_truth_free. */
 int day_truth_read(struct day_truth *truth, struct json_object *file, size_t set,
                    struct berth_error *err);
+
 /* Nobody disturbs anybody any more. */
 void day_truth_nobody(struct day_truth *truth);
+
+/* Who misses least disturbs the others now as who misses most did, and so on end to end: who parts
+ * those that miss often does the wrong thing. 0, or -1 and err. */
+int day_truth_wrong(struct day_truth *truth, struct berth_error *err);
 
 void day_truth_free(struct day_truth *truth);
 

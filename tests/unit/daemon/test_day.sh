@@ -102,6 +102,11 @@ truth '[0,1]' '[1,0]' # who parts the devils is worse at once
 day --days 1 --json
 grep -q '"placed_by":"di"[^}]*"avoided_at_once":-[0-9]' "$dir/out" || bad "JSON of what is worse"
 
+# Where who misses least disturbs most, parting those that miss often is wrong.
+truth '[1,0.1]' '[0.05,0]'
+day --days 1 --wrong --json
+grep -q '"placed_by":"di"[^}]*"avoided":-[0-9]' "$dir/out" || bad "di does not hurt where it is wrong"
+
 # The page: three sentences, and each cache with as many jobs on the left as on the right; of two devils and two turtles on two caches the devils
 # are parted. Where all stay both sides are alike.
 page() { # OPTION...
