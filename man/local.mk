@@ -30,4 +30,4 @@ man/berth-facts.7: man/berth-facts.7.in $(CONFDOC)
 	} >$@.tmp && mv $@.tmp $@
 
 TESTS += tests/check-man tests/check-words tests/test-words
-EXTRA_DIST += tests/check-man tests/check-words tests/test-words tests/words
+EXTRA_DIST += tests/check-man tests/told tests/told.sh tests/check-words tests/test-words tests/words

@@ -10,4 +10,5 @@ EXTRA_DIST += \
 	tests/accounting/t50-mariadb.sh \
 	tests/accounting/t60-identity.sh \
 	tests/accounting/t70-job.sh \
-	tests/accounting/t80-tres.sh
+	tests/accounting/t80-tres.sh \
+	tests/accounting/t90-told.sh

@@ -105,7 +105,7 @@ grep -q '"placed_by":"di"[^}]*"avoided_at_once":-[0-9]' "$dir/out" || bad "JSON 
 # Where who misses least disturbs most, parting those that miss often is wrong.
 truth '[1,0.1]' '[0.05,0]'
 day --days 1 --wrong --json
-grep -q '"placed_by":"di"[^}]*"avoided":-[0-9]' "$dir/out" || bad "di does not hurt where it is wrong"
+grep -q '"placed_by":"di"[^}]*"avoided_at_once":-[0-9]' "$dir/out" || bad "di does not hurt where it is wrong"
 
 # The page: three sentences, and each cache with as many jobs on the left as on the right; of two devils and two turtles on two caches the devils
 # are parted. Where all stay both sides are alike.
