@@ -9,6 +9,7 @@
 #include "packer/cli/common/ctl.h"
 #include "packer/cli/common/input.h"
 #include "packer/cli/options/options.h"
+#include "packer/cli/options/terminal.h"
 #include "lab/model/models.h"
 
 struct model {
@@ -302,14 +303,20 @@ static const struct model models[] = {
 static void put_lines(const char *title, const char *text)
 {
     int width = *title ? 5 : 0;
+    char *lines = NULL;
+    size_t size;
+    FILE *out = open_memstream(&lines, &size);
 
-    while (*text) {
+    while (out && *text) {
         size_t length = strcspn(text, "\n");
 
-        printf("      %-*s%.*s\n", width, title, (int)length, text);
+        fprintf(out, "      %-*s%.*s\n", width, title, (int)length, text);
         text += length + (text[length] == '\n');
         title = "";
     }
+    if (out && fclose(out) == 0)
+        ctl_put_text(stdout, lines, ctl_columns());
+    free(lines);
 }
 
 struct args {

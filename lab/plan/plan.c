@@ -64,9 +64,9 @@ static const struct ctl_option option_rows[] = {
 };
 static const struct ctl_options options = {
     .verb = "plan",
-    .synopsis = "[--topology XML|SYNTHETIC] [--policy P] [--printed] [--matrix FILE]\n"
-                "                     [--samples FILE] [--pairs FILE] [--time-limit S]\n"
-                "                     [--json | --svg FILE] [FILE]",
+    .synopsis = "[--topology XML|SYNTHETIC] [--policy P] [--printed] [--matrix FILE] "
+                "[--samples FILE] [--pairs FILE] [--time-limit S] "
+                "[--json | --svg FILE] [FILE]",
     .about =
         "Place a workload on a machine. FILE (or stdin) is a JSON object:\n"
         "  "

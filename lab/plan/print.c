@@ -193,7 +193,7 @@ static int draw(struct drawing *drawing, const struct ctl_plan *plan)
 static void print_machine(const struct ctl_plan *plan)
 {
     struct screen screen = screen_stdout();
-    struct drawing drawing = {.others = ""};
+    struct drawing drawing = {0};
 
     if (draw(&drawing, plan) == 0)
         drawing_put(&drawing, &screen);
@@ -203,7 +203,7 @@ static void print_machine(const struct ctl_plan *plan)
 
 int ctl_plan_write_svg(const struct ctl_plan *plan)
 {
-    struct drawing drawing = {.others = ""};
+    struct drawing drawing = {0};
     struct berth_error err;
     char title[256];
     int rc = draw(&drawing, plan);

@@ -22,16 +22,16 @@ static const struct ctl_verb verbs[] = {
     {OWN(top, "the same, again every second, with the CPU time in use")},
     {OWN(blackboard, "which memory or cache is saturated now, as programs read it")},
     {OWN(explain, "why a step runs where it runs: every decision in its order")},
-    {OWN(job, "how a job did, on one page: its end, what it used, what berth did, a hint")},
+    {OWN(job, "how a job did, on a page, with one hint")},
     {OWN(record, "write what steps do to the machine into a file, sample by sample")},
-    {OWN(release, "steps go home and are left alone; --end: no more so")},
+    {OWN(release, "steps go home and are left alone; --end places new ones again")},
     {OWN(report, "what steps cost that have ended: energy, EDP, slowdown avoided")},
     {OF(LAB, plan, "place a workload on a machine, real or not; needs no berthd")},
     {OF(LAB, model, "run one model as a filter: JSON in, JSON out")},
     {OF(PROBE, profile, "run a program once and store what it does to the cache")},
     {OF(PROBE, threads, "how many threads a program should have, by a few short runs")},
     {OF(PROBE, microstates, "what each thread of a process does, and what it waits for")},
-    {OF(PROBE, study, "why a program is slower beside another: cache, bus, memory, prefetchers")},
+    {OF(PROBE, study, "why a program is slower beside another: cache, bus or memory")},
     {OF(PROBE, pairs, "how programs fared beside others: measured and predicted")},
     {OF(PROBE, calibrate, "measure this machine's memory and write its profile")},
     {OWN(doctor, "what works on this node, and what berth does without the rest")},
@@ -44,9 +44,9 @@ static int help(void)
 {
     printf("usage: berthctl VERB [OPTION...] (each verb takes --help)\n\n");
     for (size_t i = 0; verbs[i].name; i++)
-        printf("  %-10s  %s\n", verbs[i].name, verbs[i].help);
-    printf("\n  --help      this text; help VERB: what a verb takes\n"
-           "  --version   berth's version\n\nSee berthctl(1), berth(7).\n");
+        printf("  %-11s  %s\n", verbs[i].name, verbs[i].help);
+    printf("\n  --help       this text; help VERB: what a verb takes\n"
+           "  --version    berth's version\n\nSee berthctl(1); berth-guide(7) is where to begin.\n");
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "models/slowdown/animal.h"
 #include "packer/base/json.h"
 #include "packer/base/json_fields.h"
 #include "packer/cli/common/ctl.h"
@@ -48,7 +49,17 @@ static void print_bar(FILE *out, const char *label, double value, double greates
 
     if (length == 0 && value > 0)
         length = 1;
-    fprintf(out, "    %4s %12.1f %.*s\n", label, value, length, marks);
+    fprintf(out, "    %5s %11.1f%s%.*s\n", label, value, length ? " " : "", length, marks);
+}
+
+/* Returns how many positions from this one on have next to nothing. */
+static unsigned empty_from(const struct profile *profile, unsigned i)
+{
+    unsigned n = 0;
+
+    while (i + n < profile->llc_ways && profile->hits[i + n] < 0.05)
+        n++;
+    return n;
 }
 
 static void print_chart(const struct profile *profile, FILE *out)
@@ -60,14 +71,40 @@ static void print_chart(const struct profile *profile, FILE *out)
         if (profile->hits[i] > greatest)
             greatest = profile->hits[i];
     fprintf(out, "  hits by LRU position (1 is the most recent), and misses:\n");
-    for (unsigned i = 0; i < profile->llc_ways; i++) {
-        snprintf(label, sizeof(label), "%u", i + 1);
-        print_bar(out, label, profile->hits[i], greatest);
+    for (unsigned i = 0, n; i < profile->llc_ways; i += n) {
+        n = empty_from(profile, i);
+        if (n > 1)
+            snprintf(label, sizeof(label), "%u-%u", i + 1, i + n);
+        else
+            snprintf(label, sizeof(label), "%u", i + 1);
+        print_bar(out, label, n ? 0 : profile->hits[i], greatest);
+        n = n ? n : 1;
     }
     print_bar(out, "miss", profile->misses, greatest);
 }
 
 /* ---- one row, for people ---- */
+
+static void print_class(double misses, double devil_miss_pmi, FILE *out)
+{
+    fprintf(out, "  class         %s (a devil has %g misses or more)\n",
+            class_name(misses, devil_miss_pmi), devil_miss_pmi);
+}
+
+/* Says what that means for its neighbours, and for itself. */
+static void print_meaning(const struct profile *profile, double devil_miss_pmi, FILE *out)
+{
+    bool disturbs = profile->misses >= devil_miss_pmi;
+    double lost = 0; /* hits, with half of the ways */
+
+    for (unsigned i = profile->llc_ways / 2; i < profile->llc_ways; i++)
+        lost += profile->hits[i];
+    fprintf(out, "  so            it %s others in the cache, %s %s\n",
+            disturbs ? "disturbs" : "hardly disturbs",
+            disturbs == (lost >= ANIMAL_RABBIT_LOSS_PMI) ? "and" : "but",
+            lost >= ANIMAL_RABBIT_LOSS_PMI ? "suffers from who disturbs it"
+                                           : "has little there to lose");
+}
 
 static void print_time(FILE *out, const char *title, int64_t measured_at)
 {
@@ -133,8 +170,8 @@ void profile_print(const struct profile *profile, double devil_miss_pmi, FILE *o
         fprintf(out, "  speed         %.1f million instructions a second: %.3f GB/s by one core\n",
                 profile->instructions_per_s / 1e6, profile_core_gbps(profile));
     print_clock(profile_clock_ghz(profile), out);
-    fprintf(out, "  class         %s (a devil has %g misses or more)\n",
-            class_name(profile->misses, devil_miss_pmi), devil_miss_pmi);
+    print_class(profile->misses, devil_miss_pmi, out);
+    print_meaning(profile, devil_miss_pmi, out);
     print_chart(profile, out);
 }
 
@@ -166,8 +203,7 @@ void profile_sample_print(const struct profile_sample *sample, double devil_miss
     }
     print_clock(sample_clock_ghz(sample), out);
     if (!isnan(misses))
-        fprintf(out, "  class         %s (a devil has %g misses or more)\n",
-                class_name(misses, devil_miss_pmi), devil_miss_pmi);
+        print_class(misses, devil_miss_pmi, out);
     else if (isnan(sample->rate[PROFILE_INTENSITY].mean))
         fprintf(out, "  class         not known: no cache misses were counted; "
                      "berthctl profile -- COMMAND measures them\n");

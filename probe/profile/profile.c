@@ -455,6 +455,8 @@ static int finish(const struct profile_args *args, const struct conf *conf, stru
             fprintf(stderr, "  sampled       one of %" PRIu64 " sets of the cache\n", args->sample);
         if (asked)
             profile_dram_print(&dram, &result->counted.dram, stderr);
+        if (stored == 0)
+            fputs("stored: it counts from the next run of this program on\n", stderr);
     }
     return stored < 0 ? ctl_fail("profile", "%s", err.text) : rc;
 }

@@ -107,7 +107,10 @@ static void put_top(struct screen *screen, const struct pieces *piece, const str
     size_t free_cores = cache->cores - cache->used - cache->others;
     char room[64];
 
-    snprintf(room, sizeof(room), " %zu free ", box->caches * free_cores);
+    if (cache->others == cache->cores)
+        snprintf(room, sizeof(room), " none in the pool ");
+    else
+        snprintf(room, sizeof(room), " %zu free ", box->caches * free_cores);
     screen_put(screen, SCREEN_FAINT, "%s%s", piece->corner[0], piece->across);
     if (box->caches > 1)
         screen_put(screen, SCREEN_STRONG, " caches %zu-%zu%s", cache->number,
@@ -152,21 +155,21 @@ static void put_who(struct screen *screen, const struct drawing_who *who, size_t
 }
 
 /* Puts how much of the cache is in use, and a bar where there is room for it. */
-static void put_foot(struct screen *screen, const struct drawing *drawing, const struct box *box)
+static void put_foot(struct screen *screen, const struct box *box)
 {
     const struct drawing_cache *cache = box->cache;
     size_t room = box->left + box->wide - 2 - screen->at, bar_wide;
     char line[128], bar[256], percent[32];
 
     if (box->caches > 1)
-        snprintf(line, sizeof(line), "nobody, %zu core%s each", cache->cores,
-                 cache->cores == 1 ? "" : "s");
+        snprintf(line, sizeof(line), "%s%zu core%s each", cache->others ? "" : "nobody, ",
+                 cache->cores, cache->cores == 1 ? "" : "s");
     else
         snprintf(line, sizeof(line), "%s%zu of %zu, %s", cache->known ? "" : "yours: ", cache->used,
                  cache->cores, screen_percent((double)cache->used / (double)cache->cores, percent));
-    if (cache->others)
-        snprintf(line + strlen(line), sizeof(line) - strlen(line), ", %zu %s", cache->others,
-                 drawing->others);
+    if (cache->others && cache->others < cache->cores)
+        snprintf(line + strlen(line), sizeof(line) - strlen(line), ", %zu outside the pool",
+                 cache->others);
     bar_wide = room > strlen(line) + 1 ? room - strlen(line) - 1 : 0;
     if (bar_wide >= BAR_LEAST && box->caches == 1)
         screen_put(screen, SCREEN_PLAIN, "%s ",
@@ -181,15 +184,15 @@ static size_t height(const struct box *box)
 }
 
 /* Puts line `at` of a box that is `high` lines high between its borders. */
-static void put_inside(struct screen *screen, const struct drawing *drawing,
-                       const struct pieces *piece, const struct box *box, size_t at, size_t high)
+static void put_inside(struct screen *screen, const struct pieces *piece, const struct box *box,
+                       size_t at, size_t high)
 {
     const struct drawing_cache *cache = box->cache;
     size_t until = box->left + box->wide - 2;
 
     screen_put(screen, SCREEN_FAINT, "%s ", piece->down);
     if (at + 1 == high)
-        put_foot(screen, drawing, box);
+        put_foot(screen, box);
     else if (at < cache->n && at < SHOWN)
         put_who(screen, &cache->who[at], until);
     else if (at == SHOWN && cache->n > SHOWN)
@@ -199,8 +202,7 @@ static void put_inside(struct screen *screen, const struct drawing *drawing,
 }
 
 /* Puts boxes beside each other. */
-static void put_row(struct screen *screen, const struct drawing *drawing, const struct box *box,
-                    size_t n)
+static void put_row(struct screen *screen, const struct box *box, size_t n)
 {
     const struct pieces *piece = screen->utf8 ? &lines : &ascii;
     size_t high = 1;
@@ -215,7 +217,7 @@ static void put_row(struct screen *screen, const struct drawing *drawing, const 
             else if (line == high + 1)
                 put_bottom(screen, piece, &box[i]);
             else
-                put_inside(screen, drawing, piece, &box[i], line - 1, high);
+                put_inside(screen, piece, &box[i], line - 1, high);
         }
         screen_end(screen);
     }
@@ -258,7 +260,7 @@ static size_t put_boxes(struct screen *screen, const struct drawing *drawing, si
         caches = alike(drawing, i);
         box[n] = (struct box){&drawing->cache[i], caches, n * (wide + GAP), wide};
         if (++n == most || boxes == 0) {
-            put_row(screen, drawing, box, n);
+            put_row(screen, box, n);
             n = 0;
         }
     }

@@ -27,7 +27,7 @@ struct drawing_cache {
     size_t package, number;
     size_t size_bytes; /* 0: not known */
     size_t cores, used;
-    size_t others; /* of the cores: those that are not free, and not drawn */
+    size_t others; /* of the cores: those outside the pool, which is why they are not drawn */
     bool known;    /* `used` is of everybody, and not of those only whom the reader may see */
     struct drawing_who *who; /* [n] */
     size_t n, room;
@@ -35,7 +35,6 @@ struct drawing_cache {
 
 struct drawing {
     const char *title;           /* of the SVG; borrowed */
-    const char *others;          /* what `others` are: "of other jobs"; borrowed */
     struct drawing_cache *cache; /* [n] packages ascend */
     size_t n;
 };

@@ -98,8 +98,7 @@ static void put_who(FILE *out, const struct drawing_who *who, size_t x, size_t y
     put_text(out, x + BOX_WIDE - 20, y, "faint end", text);
 }
 
-static void put_cache(FILE *out, const struct drawing *drawing, const struct drawing_cache *cache,
-                      size_t x, size_t y, size_t high)
+static void put_cache(FILE *out, const struct drawing_cache *cache, size_t x, size_t y, size_t high)
 {
     char text[160], percent[32];
     size_t at = y + LINE + 2;
@@ -126,8 +125,8 @@ static void put_cache(FILE *out, const struct drawing *drawing, const struct dra
     else
         text[0] = '\0';
     if (cache->others)
-        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%zu %s", cache->others,
-                 drawing->others);
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%zu outside the pool",
+                 cache->others);
     put_text(out, x + 10, at - 2, "faint", text);
 }
 
@@ -172,8 +171,7 @@ static void put_package(FILE *out, const struct drawing *drawing, size_t from, s
     for (size_t i = from, n; i < to; i += n, y += row + BOX_GAP) {
         n = row_of(drawing, i, &row);
         for (size_t j = 0; j < n; j++)
-            put_cache(out, drawing, &drawing->cache[i + j], MARGIN + 12 + j * (BOX_WIDE + BOX_GAP),
-                      y, row);
+            put_cache(out, &drawing->cache[i + j], MARGIN + 12 + j * (BOX_WIDE + BOX_GAP), y, row);
     }
 }
 

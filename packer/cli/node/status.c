@@ -441,7 +441,7 @@ static int draw(struct drawing *drawing, struct json_object *answer)
 
 static void put_machine(struct screen *screen, struct json_object *answer)
 {
-    struct drawing drawing = {.others = "of other jobs"};
+    struct drawing drawing = {0};
 
     if (draw(&drawing, answer) == 0)
         drawing_put(&drawing, screen);
@@ -451,7 +451,7 @@ static void put_machine(struct screen *screen, struct json_object *answer)
 static int write_svg(struct json_object *answer, const char *path)
 {
     struct json_object *node = ctl_object(answer, "node");
-    struct drawing drawing = {.others = "of other jobs"};
+    struct drawing drawing = {0};
     struct berth_error err;
     char title[256];
     int rc = draw(&drawing, answer);

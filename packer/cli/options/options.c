@@ -326,21 +326,44 @@ static void put_rows(const struct ctl_option *row, size_t n, size_t left)
     }
 }
 
+/* Says how it is used, a line for each way. */
+static void put_usage(const struct ctl_options *options, size_t columns)
+{
+    char title[LEFT_MAX], way[512];
+    size_t length, indent;
+
+    snprintf(title, sizeof(title), "usage: %s%s%s", ctl_program_name(), *options->verb ? " " : "",
+             options->verb);
+    indent = strlen(title) + 1;
+    for (const char *text = options->synopsis; *text; text += length + (text[length] == '\n')) {
+        text += strspn(text, " ");
+        length = strcspn(text, "\n");
+        snprintf(way, sizeof(way), "%.*s", (int)length, text);
+        ctl_put_paragraph(stdout, title, indent, way, columns);
+        snprintf(title, sizeof(title), "      ");
+        indent = sizeof("usage: ") - 1;
+    }
+}
+
 int ctl_options_help(const struct ctl_options *options)
 {
     char text[LEFT_MAX];
-    size_t left = put_left(&help_row, text), used;
+    size_t left = put_left(&help_row, text), used, columns = ctl_columns();
 
     for (size_t i = 0; i < options->n; i++) {
         used = options->option[i].help ? put_left(&options->option[i], text) : 0;
         left = used > left ? used : left;
     }
-    printf("usage: %s %s%s%s\n\n%s\n\n", ctl_program_name(), options->verb,
-           *options->verb ? " " : "", options->synopsis, options->about);
+    put_usage(options, columns);
+    putchar('\n');
+    ctl_put_text(stdout, options->about, columns);
+    putchar('\n');
     put_rows(options->option, options->n, left);
     if (!has_help(options))
         put_rows(&help_row, 1, left);
-    if (options->more)
-        printf("\n%s\n", options->more);
+    if (options->more) {
+        putchar('\n');
+        ctl_put_text(stdout, options->more, columns);
+    }
     return fflush(stdout) == 0 ? 0 : ctl_fail("stdout", "%m");
 }

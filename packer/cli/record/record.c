@@ -332,8 +332,8 @@ static const struct ctl_option option_rows[] = {
 };
 static const struct ctl_options options = {
     .verb = "record",
-    .synopsis = "[--interval S] [--duration S] [--output FILE] [--append | --force]\n"
-                "                       [--csv | --json] [--socket PATH] [STEP | JOB ...]",
+    .synopsis = "[--interval S] [--duration S] [--output FILE] [--append | --force] "
+                "[--csv | --json] [--socket PATH] [STEP | JOB ...]",
     .about = "Write what steps do to the machine into a file of samples, for berthctl plan "
              "--samples and\n"
              "counters_replay of berth.conf. All steps that you may see, or those that are named; "
