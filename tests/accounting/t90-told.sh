@@ -11,6 +11,7 @@ verb=\$1
 [ "\$verb" != profile ] || case \${2:-} in list | show | export | import | forget | demand) verb="\$1 \$2" && shift ;; esac
 shift
 case \$("$CLUSTER/bin/berthctl" \$verb --help) in
+*--db*) here=(--db "$CLUSTER/berth/profiles.db") ;;
 *--config*) here=(--config "$CLUSTER/etc/berth.conf") ;;
 *--socket*) here=(--socket "$CLUSTER/run/berthd.sock") ;;
 *) here=() ;;
@@ -35,9 +36,11 @@ t90_what_the_pages_tell_is_so() {
     . "$TESTS/told.sh"
     told_tools
     cd "$CLUSTER/out/told"
-    launch told --contention-aware ./solver 300s
+    timeout 600 srun -n1 -J told --contention-aware ./solver 600s >"$CLUSTER/out/told.said" 2>&1 &
+    echo $! >"$CLUSTER/out/told.client"
+    wait_for 20 known_job told || fail "no step: $(cat "$CLUSTER/out/told.said")"
     job=$(job_of told)
-    taskset -c "$(kernel_has told)" timeout 300 sh -c 'while :; do :; done' &
+    taskset -c "$(kernel_has told)" timeout 600 sh -c 'while :; do :; done' &
     busy=$!
     soon "it waits for its CPU" true explained told '.observe.cpu_wait_s > 1'
     COLUMNS=80 berthctl job "$job" | awk '/^[^ ]/ { print $1 }' | sed -E 's/[0-9]+/N/g' | paste -s -d' ' >"$told_scratch/rows"
