@@ -17,6 +17,9 @@ static const struct {
 };
 TABLE_COMPLETE(rows);
 
+#define WHY_MAX 404 /* bytes: two errors; what is to be done has to have room behind them */
+#define WORD_MAX 200
+
 /* What stands for the words in braces. */
 struct words {
     const char *name[5], *text[5];
@@ -41,7 +44,8 @@ static void add(const char *sentence, const struct words *words, char *text, siz
         if (!*sentence)
             return;
         length = strcspn(++sentence, "}");
-        text_append(text, size, "%.200s", text_of(words, sentence, length));
+        text_append(text, size, "%.*s", strncmp(sentence, "why}", 4) == 0 ? WHY_MAX : WORD_MAX,
+                    text_of(words, sentence, length));
         sentence += length + 1;
     }
 }

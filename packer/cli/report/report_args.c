@@ -43,6 +43,13 @@ static int add_word(const struct ctl_option *option, const char *word, void *int
     return append(list, strdup(word)) < 0 ? no_memory() : -1;
 }
 
+/* Who names users after -a means them, as with sacct. */
+static int add_user(const struct ctl_option *option, const char *word, void *into)
+{
+    ((struct report_args *)into)->all_users = false;
+    return add_word(option, word, into);
+}
+
 static int add_nodes(const struct ctl_option *option, const char *list, void *into)
 {
     struct report_args *args = into;
@@ -182,8 +189,8 @@ static const struct ctl_option option_rows[] = {
     {"jobs", 'j', "LIST", "jobs, steps, array tasks: 12,13.batch,14_3",
      CTL_LIST(struct report_args, job, add_job)},
     {"user", 'u', "LIST", "users, by name or number",
-     CTL_LIST(struct report_args, users, add_word)},
-    {"uid", 0, "LIST", NULL, CTL_LIST(struct report_args, users, add_word)},
+     CTL_LIST(struct report_args, users, add_user)},
+    {"uid", 0, "LIST", NULL, CTL_LIST(struct report_args, users, add_user)},
     {"allusers", 'a', NULL, "of all users", CTL_FLAG(struct report_args, all_users)},
     {"accounts", 'A', "LIST", "accounts", CTL_LIST(struct report_args, accounts, add_word)},
     {"partition", 'r', "LIST", "partitions", CTL_LIST(struct report_args, partitions, add_word)},

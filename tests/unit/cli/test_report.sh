@@ -310,6 +310,7 @@ done
     rows '12 13_3 ' $all -X -u alice,1001
     rows '15 ' $all -X --uid 77
     rows '12 13_3 15 ' $all -X -u alice -a
+    rows '12 13_3 ' $all -X -a -u alice,1001
     rows '12 ' $all -X $a -A phys
     rows '13_3 ' $all -X $a --partition short,none
     rows '12 13_3 ' $all -X -N 'n[2,9]'
