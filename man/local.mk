@@ -31,3 +31,11 @@ man/berth-facts.7: man/berth-facts.7.in $(CONFDOC)
 
 TESTS += tests/check-man tests/check-words tests/test-words
 EXTRA_DIST += tests/check-man tests/told tests/told.sh tests/check-words tests/test-words tests/words
+
+# make html: the pages for a browser, in html/.
+html-local: $(dist_man_MANS) $(nodist_man_MANS)
+	$(AM_V_GEN)$(srcdir)/man/make-html html $^
+
+CLEANFILES += html/*
+dist_noinst_SCRIPTS += man/make-html
+EXTRA_DIST += man/berth.css
