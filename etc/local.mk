@@ -20,7 +20,8 @@ etc/plugstack-berth.conf: etc/plugstack.conf.d/berth.conf Makefile
 dropindir = $(pkgdatadir)/berthd.service.d
 dist_dropin_DATA = etc/berthd.service.d/10-network.conf etc/berthd.service.d/20-lock-time.conf \
 	etc/berthd.service.d/30-mariadb.conf etc/berthd.service.d/40-metrics.conf etc/berthd.service.d/50-groups.conf \
-	etc/berthd.service.d/60-reuse-sampling.conf etc/berthd.service.d/70-prefetch.conf etc/berthd.service.d/80-frequency.conf
+	etc/berthd.service.d/60-reuse-sampling.conf etc/berthd.service.d/70-prefetch.conf etc/berthd.service.d/80-frequency.conf \
+	etc/berthd.service.d/90-user.conf
 
 nodist_systemdunit_DATA = etc/berthd.service
 

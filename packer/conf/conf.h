@@ -54,6 +54,7 @@ struct conf {
      * log: "sweep (line 2) is tune = sweep=2s"; "" none. */
     char older[512];
     char socket[108]; /* Unix socket that plugin and berthctl connect to (as long as sun_path) */
+    char user[64];             /* whom berthd runs as */
     char state_dir[PATH_MAX];  /* journal and pool markers; gone after a reboot is fine, even wanted
                                 */
     char profile_db[PATH_MAX]; /* profile store (SQLite) */

@@ -282,6 +282,10 @@ const struct conf_key conf_key[] = {
     {LOG, "log", LIVE, "stderr", CHOICE(target_words), FIELD(log), "Where the log goes."},
     {LOG, "log_level", LIVE, "info", CHOICE(level_words), FIELD(log_level),
      "Least urgent line that is logged."},
+    {TUNE, "user", START, "root", NAME, FIELD(user),
+     "Whom berthd runs as. Other than root: all but what takes root is done by that user, without "
+     "any capability, and berth-hand is root's process; not all of berth works so yet, see "
+     "berth-security(7)."},
     {TUNE, "socket", START, WIRE_SOCKET_DEFAULT, PATH, FIELD(socket),
      "Unix socket that the plugin and berthctl connect to."},
     {TUNE, "state_dir", START, RUNSTATEDIR "/berth", PATH, FIELD(state_dir),

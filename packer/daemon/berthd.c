@@ -20,6 +20,7 @@
 #include "packer/conf/admit_names.h"
 #include "packer/conf/conf.h"
 #include "packer/serve/client.h"
+#include "packer/daemon/apart.h"
 #include "packer/daemon/identify.h"
 #include "packer/daemon/notify.h"
 #include "packer/daemon/open.h"
@@ -28,6 +29,7 @@
 #include "packer/daemon/pipeline.h"
 #include "packer/daemon/privileges.h"
 #include "packer/daemon/requests.h"
+#include "packer/hand/ask.h"
 #include "packer/slurm/folder_watch.h"
 #include "packer/slurm/job_watch.h"
 #include "packer/serve/server.h"
@@ -398,7 +400,7 @@ static void serve_until_told(struct daemon *daemon)
              daemon->packer.world.enforce->way->name);
     daemon->notify = notify_open(daemon->base, &daemon->packer);
     daemon->packer.world.watchdog_s = notify_watchdog_s(daemon->notify);
-    if (urgency_raise(&err) < 0)
+    if (!hand_is_apart() && urgency_raise(&err) < 0)
         log_warn("%s", err.text);
     event_base_dispatch(daemon->base);
     notify_close(daemon->notify);
@@ -541,7 +543,7 @@ int main(int argc, char **argv)
         return print_conf(&daemon.conf, args.changed);
     if (args.job == JOB_CHECK)
         return check(&daemon);
-    if (init(&daemon, &err) < 0)
+    if (apart_start(&daemon.conf, argv, &err) < 0 || init(&daemon, &err) < 0)
         return fail("start", err.text);
     pipeline_cpus(&daemon.packer);
     if (pipeline_resume(&daemon.packer, &err) < 0)

@@ -15,6 +15,7 @@
 #include "packer/daemon/privileges.h"
 #include "packer/enact/trial.h"
 #include "packer/energy/temperatures.h"
+#include "packer/hand/ask.h"
 #include "packer/identity/asker.h"
 #include "packer/inside/inside.h"
 #include "packer/place/forecast.h"
@@ -489,6 +490,8 @@ bool features_get(const struct packer *packer, size_t i, struct feature *feature
     *feature = (struct feature){.name = features[i].name, .state = FEATURE_ABSENT};
     features[i].look(packer, feature);
     missing = needs_of(packer, i) & ~capabilities_held();
+    if (hand_is_apart())
+        missing &= ~PRIVILEGES_HAND;
     if (denied(feature, missing)) {
         feature->state = FEATURE_DENIED;
         feature->missing = missing;

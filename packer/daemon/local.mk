@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 libpacker_la_SOURCES += \
 	packer/daemon/answer.c packer/daemon/answer.h \
+	packer/daemon/apart.c packer/daemon/apart.h \
 	packer/daemon/ending.c packer/daemon/ending.h \
 	packer/daemon/features.c packer/daemon/features.h \
 	packer/daemon/identify.c packer/daemon/identify.h \

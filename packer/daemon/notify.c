@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "packer/hand/ask.h"
 #include "packer/steps/together.h"
 
 struct notify {
@@ -37,10 +38,15 @@ static void say_again_later(const struct notify *notify)
     event_add(notify->again, &in);
 }
 
+/* berth-hand has to be there, too: this waits where it hangs. */
 static void on_again(evutil_socket_t fd, short what, void *arg)
 {
+    const struct notify *notify = arg;
+
     (void)fd, (void)what;
-    say(arg, "WATCHDOG=1");
+    if (hand_is_apart())
+        hand_link_hear(notify->packer->world.enforce->hand);
+    say(notify, "WATCHDOG=1");
     say_again_later(arg);
 }
 
@@ -59,12 +65,14 @@ static int set_address(struct notify *notify, const char *path)
     return 0;
 }
 
-/* Microseconds in which systemd wants to hear something of this process; 0: it does not. */
+/* Microseconds in which systemd wants to hear something of the main process, which is this one or
+ * berth-hand; 0: it does not. */
 static unsigned long long watchdog_us(void)
 {
     const char *us = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+    const pid_t main_pid = hand_is_apart() ? getppid() : getpid();
 
-    if (!us || (pid && strtoll(pid, NULL, 10) != getpid()))
+    if (!us || (pid && strtoll(pid, NULL, 10) != main_pid))
         return 0;
     return strtoull(us, NULL, 10);
 }

@@ -71,6 +71,8 @@ uint64_t privileges_needed(const struct conf *conf, const struct rootfs *root)
     if (names_group(conf->metrics_group) || names_group(conf->ledger_group) ||
         names_group(conf->profile_group))
         needed |= PRIVILEGES_GROUP;
+    if (strcmp(conf->user, "root") != 0)
+        needed |= PRIVILEGES_APART;
     return needed;
 }
 

@@ -14,6 +14,8 @@
 #define PRIVILEGES_PLACE (CAPABILITY(CAP_DAC_OVERRIDE) | CAPABILITY(CAP_SYS_NICE))
 /* Memory follows, and is known by NUMA node: of other users' tasks. */
 #define PRIVILEGES_MEMORY (CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_SYS_NICE))
+/* What berth-hand does for a berthd that has none. */
+#define PRIVILEGES_HAND (PRIVILEGES_PLACE | PRIVILEGES_MEMORY)
 /* perf_event_open of other users' tasks, of cgroups and of packages. */
 #define PRIVILEGES_PERF CAPABILITY(CAP_PERFMON)
 /* The unit leaves it although /proc tells the same: 64 processes of 64 threads cost 18 ms of CPU
@@ -24,6 +26,9 @@
 #define PRIVILEGES_REUSE (CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_IPC_LOCK))
 /* /dev/cpu/N/msr is opened. */
 #define PRIVILEGES_PREFETCH CAPABILITY(CAP_SYS_RAWIO)
+/* berthd becomes another user, who gets its folders, and whom berth-hand tells of signals. */
+#define PRIVILEGES_APART                                                                           \
+    (CAPABILITY(CAP_CHOWN) | CAPABILITY(CAP_SETUID) | CAPABILITY(CAP_SETGID) | CAPABILITY(CAP_KILL))
 /* A file or a socket is given to a group. */
 #define PRIVILEGES_GROUP CAPABILITY(CAP_CHOWN)
 

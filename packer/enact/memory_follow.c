@@ -18,7 +18,7 @@
  * or tells it the new rate. With the rate 0 no more memory follows; what is under way goes on. */
 static void memory_configure(const struct packer *packer)
 {
-    struct memory_system system = memory_system(&packer->world.root);
+    struct memory_system system = memory_system(&packer->world.root, packer->world.enforce->hand);
     double rate = (double)packer->world.conf.memory_rate * MB;
 
     if (rate == 0 || !packer->world.enforce->way->touches || packer->world.topo->nodes < 2)

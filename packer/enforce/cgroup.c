@@ -60,7 +60,8 @@ int enforce_write_list(struct enforce *enforce, const struct enforce_list *list,
 
 int enforce_probe_file(const struct rootfs *root, const char *path, struct berth_error *err)
 {
-    int fd = rootfs_openat(root, path, O_RDWR);
+    /* What berth-hand may write has been tried before it was started. */
+    int fd = rootfs_openat(root, path, hand_is_apart() ? O_RDONLY : O_RDWR);
 
     if (fd < 0)
         berth_error_set(err, "%s: %s", path, strerror(errno));

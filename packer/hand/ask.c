@@ -3,13 +3,42 @@
 #include "packer/hand/ask.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "packer/base/file.h"
+#include "packer/hand/pass.h"
 
 struct hand_link {
-    struct hand *hand;
+    struct hand *hand;     /* NULL: it is a process of its own */
+    pthread_mutex_t mutex; /* one message at a time: threads of berthd ask, too */
 };
+
+bool hand_is_apart(void)
+{
+    return getenv(HAND_APART) != NULL;
+}
+
+static struct hand_link *for_files; /* as rootfs_ask() it is for the whole process */
+
+static int open_file(const char *path, int flags)
+{
+    struct hand_message message = {.kind = HAND_FILE};
+    struct hand_answer answer;
+
+    message.file.link = (flags & O_PATH) != 0;
+    if (strlen(path) >= sizeof(message.file.path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(message.file.path, path);
+    return hand_ask(for_files, HAND_BY_HEAD, &message, &answer, NULL) == 0 ? answer.fd : -1;
+}
 
 struct hand_link *hand_link_open(const struct hand_site *site)
 {
@@ -17,36 +46,120 @@ struct hand_link *hand_link_open(const struct hand_site *site)
 
     if (!link)
         return NULL;
-    link->hand = hand_new(site);
-    if (link->hand)
+    pthread_mutex_init(&link->mutex, NULL);
+    link->hand = hand_is_apart() ? NULL : hand_new(site);
+    if (hand_is_apart()) {
+        for_files = link;
+        rootfs_ask(open_file);
+    }
+    if (link->hand || hand_is_apart())
         return link;
-    free(link);
+    hand_link_close(link);
     return NULL;
+}
+
+int hand_take_connection(void)
+{
+    char nothing;
+    int fd = -1;
+
+    if (pass_receive(HAND_FD_FIRST + HAND_LINK_DOOR, &nothing, 1, &fd) == 0)
+        errno = EPIPE;
+    return fd;
 }
 
 void hand_link_close(struct hand_link *link)
 {
     if (!link)
         return;
+    if (for_files == link) {
+        rootfs_ask(NULL);
+        for_files = NULL;
+    }
     hand_free(link->hand);
+    pthread_mutex_destroy(&link->mutex);
     free(link);
 }
 
 void hand_link_idle(struct hand_link *link, bool idle)
 {
-    if (link)
+    if (link && link->hand)
         hand_allow_idle(link->hand, idle);
+}
+
+static int hear(int from, struct hand_answer *answer)
+{
+    int fd;
+    ssize_t got = pass_receive(from, answer, sizeof(*answer), &fd);
+
+    answer->fd = fd;
+    if (got >= (ssize_t)offsetof(struct hand_answer, status) && answer->n <= HAND_PAGES_MAX &&
+        (size_t)got == hand_answer_size(answer))
+        return 0;
+    file_close(fd);
+    return -1;
+}
+
+/* What may take its time is answered by a socket of its own, which goes along. */
+static int ask_slowly(struct hand_link *link, int to, const struct hand_message *message,
+                      size_t size, struct hand_answer *answer)
+{
+    int pair[2], rc;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return -1;
+    pthread_mutex_lock(&link->mutex);
+    rc = pass_send(to, message, size, pair[1]);
+    pthread_mutex_unlock(&link->mutex);
+    close(pair[1]);
+    if (rc == 0)
+        rc = hear(pair[0], answer);
+    close(pair[0]);
+    return rc;
+}
+
+static int ask_at_once(struct hand_link *link, int to, const struct hand_message *message,
+                       size_t size, struct hand_answer *answer)
+{
+    int rc;
+
+    pthread_mutex_lock(&link->mutex);
+    rc = pass_send(to, message, size, -1);
+    if (rc == 0)
+        rc = hear(to, answer);
+    pthread_mutex_unlock(&link->mutex);
+    return rc;
+}
+
+/* Asks berth-hand. When that has gone the kernel ends this process, too. */
+static void ask_process(struct hand_link *link, enum hand_who who,
+                        const struct hand_message *message, size_t size, struct hand_answer *answer)
+{
+    int to = HAND_FD_FIRST + (who == HAND_BY_ROOT ? HAND_LINK_ROOT : HAND_LINK_HEAD);
+
+    if ((hand_is_slow(message, size) ? ask_slowly : ask_at_once)(link, to, message, size, answer) ==
+        0)
+        return;
+    answer->rc = answer->fd = -1;
+    answer->error = errno ? errno : EPIPE;
+    answer->n = 0;
+    berth_error_set(&answer->why, "berth-hand does not answer");
 }
 
 int hand_ask(struct hand_link *link, enum hand_who who, const struct hand_message *message,
              struct hand_answer *answer, struct berth_error *err)
 {
+    const size_t size = hand_message_size(message->kind, message->n);
+
     if (!link) {
         answer->n = 0;
         errno = EPERM;
         return berth_error_set(err, "there is no hand to change anything");
     }
-    hand_answer(link->hand, who, message, hand_message_size(message->kind, message->n), answer);
+    if (link->hand)
+        hand_answer(link->hand, who, message, size, answer);
+    else
+        ask_process(link, who, message, size, answer);
     if (answer->rc == 0)
         return 0;
     errno = answer->error;
@@ -150,4 +263,28 @@ int hand_ask_clean(struct hand_link *link, struct wire_step_id id, struct berth_
     struct hand_answer answer;
 
     return hand_ask(link, HAND_BY_HEAD, &message, &answer, err);
+}
+
+long hand_ask_pages(struct hand_link *link, const struct hand_page_order *order, int *status,
+                    struct berth_error *err)
+{
+    struct hand_message message = {.kind = HAND_PAGES, .n = (uint32_t)order->n};
+    struct hand_answer answer;
+
+    message.pages.pid = order->pid;
+    message.pages.move = order->node != NULL;
+    message.pages.all = order->all;
+    for (size_t i = 0; i < order->n; i++)
+        message.pages.page[i] = (struct hand_page){.address = (uint64_t)(uintptr_t)order->page[i],
+                                                   .node = order->node ? order->node[i] : 0};
+    if (hand_ask(link, HAND_BY_HEAD, &message, &answer, err) < 0)
+        return -1;
+    memcpy(status, answer.status, order->n * sizeof(*status));
+    return 0;
+}
+
+void hand_link_hear(struct hand_link *link)
+{
+    if (link && !link->hand)
+        hand_ask_forget(link, (struct wire_step_id){0, 0}); /* there is none */
 }

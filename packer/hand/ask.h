@@ -10,14 +10,25 @@
 #include "packer/hand/hand.h"
 #include "packer/hand/message.h"
 
-struct hand_link; /* to the hand, which is in the same process today */
+struct hand_link; /* to the hand: in this process, or to berth-hand, which has started it */
 
-/* Makes the hand and the link to it; NULL for want of memory. */
+/* Says whether berth-hand has started this process: then it has no rights of its own. */
+bool hand_is_apart(void);
+
+/* Makes the link, and where the hand is in this process, the hand; NULL for want of memory. */
 struct hand_link *hand_link_open(const struct hand_site *site);
+
+/* Takes a connection of root's plugin that has come by the descriptor HAND_LINK_DOOR, and does not
+ * block; -1 with errno. */
+int hand_take_connection(void);
 void hand_link_close(struct hand_link *link); /* NULL is fine */
 
-/* Says whether steps may stand on cores that Slurm has given to nobody: root's configuration. */
+/* Says whether steps may stand on cores that Slurm has given to nobody: root's configuration.
+ * berth-hand was told when it was started. */
 void hand_link_idle(struct hand_link *link, bool idle);
+
+/* Waits until berth-hand answers; the hand in this process does. */
+void hand_link_hear(struct hand_link *link);
 
 /* Asks. The message's kind, n and what its array does not hold past n are the caller's to fill in.
  * link NULL: there is no hand, which is a refusal. */
@@ -52,6 +63,20 @@ long hand_ask_move(struct hand_link *link, struct wire_step_id id, enum hand_pla
 
 /* Has what Slurm gave noted on the step's folder; cpus NULL: has the note removed. */
 void hand_ask_mark(struct hand_link *link, struct wire_step_id id, const struct cpus *cpus);
+
+/* Pages of a process, at most HAND_PAGES_MAX of them. */
+struct hand_page_order {
+    pid_t pid;
+    size_t n;
+    void *const *page; /* [n], addresses in that process */
+    const int *node;   /* [n], where they shall be; NULL: it is only asked where they are */
+    bool all;          /* also those that several processes map */
+};
+
+/* Asks where they are, or has them moved; waits for the process's memory map. status[n]: as
+ * move_pages(2) says. Returns 0, or -1 with errno and err. */
+long hand_ask_pages(struct hand_link *link, const struct hand_page_order *order, int *status,
+                    struct berth_error *err);
 
 int hand_ask_clean(struct hand_link *link, struct wire_step_id id, struct berth_error *err);
 

@@ -45,13 +45,16 @@ static bool is_in_folder(const struct hand *hand, const struct hand_known *step,
     return is_below(path, folder);
 }
 
-/* Is it in the folder of the step in any hierarchy of version 1, by which Slurm tracks processes or
- * accounts for them? */
+/* Is it in the folder of the step in any hierarchy by which Slurm tracks processes or accounts for
+ * them? Of version 2 there is one. */
 static bool is_tracked(const struct hand_known *step, const char *text)
 {
     static const char *const controller[] = {"freezer", "cpuacct", "memory", "devices"};
     char path[CGROUP_DIR_MAX];
 
+    if (step_cgroup_path(text, NULL, step->id, path, sizeof(path)) == 0 &&
+        strstr(path, "slurmstepd.scope/"))
+        return true;
     for (size_t i = 0; i < sizeof(controller) / sizeof(controller[0]); i++)
         if (step_cgroup_path(text, controller[i], step->id, path, sizeof(path)) == 0 &&
             strncmp(path, "/slurm", 6) == 0)
@@ -187,4 +190,33 @@ int hand_belongs(const struct hand *hand, const struct hand_known *step, pid_t t
     if (is || is_listed(hand, step, pid) || (!step->leaf[0] && descends(hand, step, pid)))
         return 1;
     return is_exiting(hand, pid) ? 0 : -1;
+}
+
+bool hand_is_tracked(const struct hand *hand, const struct hand_known *step, pid_t pid)
+{
+    char *text = cgroups_of(hand, pid, pid);
+    bool is = text && is_tracked(step, text);
+
+    free(text);
+    return is;
+}
+
+const struct hand_known *hand_step_of(const struct hand *hand, pid_t pid)
+{
+    const struct hand_known *found = NULL;
+    char *text = cgroups_of(hand, pid, pid);
+
+    for (size_t i = 0; !found && text && i < hand->n; i++) {
+        const struct hand_known *step = &hand->known[i];
+
+        if (is_stepd(hand, step, pid))
+            break;
+        if (is_in_folder(hand, step, text) || (!step->leaf[0] && is_tracked(step, text)))
+            found = step;
+    }
+    free(text);
+    for (size_t i = 0; !found && i < hand->n; i++)
+        if (hand_belongs(hand, &hand->known[i], pid, pid, 0) == 1)
+            found = &hand->known[i];
+    return found;
 }

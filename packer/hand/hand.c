@@ -18,6 +18,8 @@ struct row {
     enum hand_who who;
     bool known; /* it has to name a step that root has registered */
     int (*act)(struct hand_asked *asked);
+    /* It may wait for a lock that a user's process holds: done after act, with nothing locked. */
+    int (*wait)(struct hand_asked *asked);
 };
 
 #define WHOLE(member) sizeof(((struct hand_message *)NULL)->member)
@@ -29,27 +31,32 @@ struct row {
 static const struct row TABLE(rows, HAND_KINDS) = {
     ROW(HAND_STEP) = {{"step", "root's plugin",
         "the folder has the name that Slurm gives it; of the CPUs only those count that its job's list has"},
-        BEFORE(step, task), ONE(step, task), HAND_BY_ROOT, false, hand_do_step},
+        BEFORE(step, task), ONE(step, task), HAND_BY_ROOT, false, hand_do_step, NULL},
     ROW(HAND_FORGET) = {{"forget", "root's plugin", "nothing: it takes rights away"},
-        0, 0, HAND_BY_ROOT, false, hand_do_forget},
+        0, 0, HAND_BY_ROOT, false, hand_do_forget, NULL},
     ROW(HAND_LIST) = {{"list", "the head",
         "what the list gets more of are CPUs of registered jobs, of the step's job, or nobody's where `idle` is; memory "
         "nodes are Slurm's of the step"},
-        WHOLE(list), 0, HAND_BY_HEAD, false, hand_do_list},
+        WHOLE(list), 0, HAND_BY_HEAD, false, hand_do_list, NULL},
     ROW(HAND_FOLDER) = {{"folder", "the head", "it is berth's own, by a path that the hand makes"},
-        WHOLE(folder), 0, HAND_BY_HEAD, false, hand_do_folder},
+        WHOLE(folder), 0, HAND_BY_HEAD, false, hand_do_folder, NULL},
     ROW(HAND_MOVE) = {{"move", "the head", "each process is the step's, and began when it is said to; where it goes is the step's"},
-        BEFORE(move, process), ONE(move, process), HAND_BY_HEAD, true, hand_do_move},
+        BEFORE(move, process), ONE(move, process), HAND_BY_HEAD, true, hand_do_move, NULL},
     ROW(HAND_MARK) = {{"mark", "the head", "the CPUs are those of the step's job, or all that its folder has"},
-        WHOLE(mark), 0, HAND_BY_HEAD, true, hand_do_mark},
+        WHOLE(mark), 0, HAND_BY_HEAD, true, hand_do_mark, NULL},
     ROW(HAND_CLEAN) = {{"clean", "the head", "nothing: to go home is allowed to all; where that is the hand finds itself"},
-        0, 0, HAND_BY_HEAD, false, hand_do_clean},
+        0, 0, HAND_BY_HEAD, false, hand_do_clean, NULL},
     ROW(HAND_THREADS) = {{"threads", "the head",
         "each thread is the step's, or berthd's own; its CPUs are those of registered jobs, or its cpuset has them"},
-        BEFORE(threads, thread), ONE(threads, thread), HAND_BY_HEAD, false, hand_do_threads},
+        BEFORE(threads, thread), ONE(threads, thread), HAND_BY_HEAD, false, hand_do_threads, NULL},
     ROW(HAND_CLASS) = {{"class", "the head",
         "each thread is the step's, and has SCHED_OTHER or SCHED_BATCH; a slice is at most 100 ms"},
-        BEFORE(class, thread), ONE(class, thread), HAND_BY_HEAD, true, hand_do_class},
+        BEFORE(class, thread), ONE(class, thread), HAND_BY_HEAD, true, hand_do_class, NULL},
+    ROW(HAND_FILE) = {{"file", "the head",
+        "its path is one of a list: a meter, the machine's tables, or of a process of a registered step; it is only read"},
+        WHOLE(file), 0, HAND_BY_HEAD, false, hand_may_open, hand_do_open},
+    ROW(HAND_PAGES) = {{"pages", "the head", "the process is one of a registered step, and began when it is said to"},
+        BEFORE(pages, page), ONE(pages, page), HAND_BY_HEAD, false, hand_may_move_pages, hand_do_pages},
 };
 TABLE_COMPLETE(rows);
 /* clang-format on */
@@ -61,9 +68,16 @@ const struct hand_kind_row *hand_kind_row(enum hand_kind kind)
 
 size_t hand_message_size(uint32_t kind, uint32_t n)
 {
-    if (kind >= HAND_KINDS || n > (rows[kind].each ? HAND_THREADS_MAX : 0))
+    const uint32_t most = kind == HAND_PAGES ? HAND_PAGES_MAX : HAND_THREADS_MAX;
+
+    if (kind >= HAND_KINDS || n > (rows[kind].each ? most : 0))
         return 0;
     return BODY + rows[kind].fixed + n * rows[kind].each;
+}
+
+bool hand_is_slow(const struct hand_message *message, size_t size)
+{
+    return size >= BODY && message->kind < HAND_KINDS && rows[message->kind].wait;
 }
 
 struct hand *hand_new(const struct hand_site *site)
@@ -118,14 +132,17 @@ void hand_answer(struct hand *hand, enum hand_who who, const struct hand_message
     struct hand_asked asked = {.hand = hand, .message = message, .answer = answer};
     int rc;
 
-    answer->n = answer->unused = 0;
+    answer->n = 0;
+    answer->fd = -1;
     answer->why.text[0] = '\0';
     pthread_mutex_lock(&hand->mutex);
     asked.step = size < BODY ? NULL : hand_find(hand, message->id);
     rc = check_row(&asked, who, size);
     if (rc == 0)
         rc = rows[message->kind].act(&asked);
+    pthread_mutex_unlock(&hand->mutex);
+    if (rc == 0 && rows[message->kind].wait)
+        rc = rows[message->kind].wait(&asked);
     answer->rc = rc;
     answer->error = rc < 0 ? errno : 0;
-    pthread_mutex_unlock(&hand->mutex);
 }

@@ -5,8 +5,8 @@
  * descend from a task that root's plugin has named; CPUs have to be those of jobs that it has
  * registered; where a file is, the hand finds out itself. What it refuses has not been changed.
  *
- * Today it is called in berthd's own process, by ask.h; the messages are made so that it can become
- * a process of its own (berth-security(7)). */
+ * It is a process of its own, berth-hand, where the key `user` names one for berthd; else a part of
+ * berthd's. Either way it is asked by ask.h. */
 #ifndef BERTH_HAND_HAND_H
 #define BERTH_HAND_HAND_H
 
@@ -24,6 +24,7 @@ struct hand_site {
     const char *tree;        /* the name of berth's own cpuset */
     bool unified;            /* cgroup v2 */
     bool rebinds;            /* this kernel locks a process's memory map to move it (v1) */
+    pid_t head;              /* berthd's own process; 0: this one */
 };
 
 /* Makes a hand that knows no step; NULL for want of memory. */
@@ -40,6 +41,10 @@ void hand_answer(struct hand *hand, enum hand_who who, const struct hand_message
 
 /* Returns the bytes of a message of that kind with n in its array; 0: there is none such. */
 size_t hand_message_size(uint32_t kind, uint32_t n);
+
+/* Says whether the answer to such a message may wait for a lock that a user's process holds: then
+ * it is for a process or a thread of its own. */
+bool hand_is_slow(const struct hand_message *message, size_t size);
 
 /* What the table says of a kind, for people. */
 struct hand_kind_row {

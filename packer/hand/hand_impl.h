@@ -51,6 +51,10 @@ int hand_do_mark(struct hand_asked *asked);
 int hand_do_clean(struct hand_asked *asked);
 int hand_do_threads(struct hand_asked *asked);
 int hand_do_class(struct hand_asked *asked);
+int hand_may_open(struct hand_asked *asked);
+int hand_do_open(struct hand_asked *asked);
+int hand_may_move_pages(struct hand_asked *asked);
+int hand_do_pages(struct hand_asked *asked);
 
 /* ---- steps (known.c) ---- */
 
@@ -86,6 +90,12 @@ int hand_move_process(const struct hand *hand, pid_t pid, const char *dir, struc
 /* Says whether a thread of that process is the step's: 1; 0: it has gone; -1: it is not. */
 int hand_belongs(const struct hand *hand, const struct hand_known *step, pid_t tid, pid_t pid,
                  uint64_t started);
+
+/* Says whether Slurm tracks the process as one of that step, by any cgroup but a cpuset. */
+bool hand_is_tracked(const struct hand *hand, const struct hand_known *step, pid_t pid);
+
+/* Returns the step that a process is of, or NULL. */
+const struct hand_known *hand_step_of(const struct hand *hand, pid_t pid);
 
 /* Gives a thread its CPUs. 1, 0 it has gone, or -errno. */
 int hand_set_affinity(pid_t tid, const struct cpus *cpus);

@@ -6,7 +6,8 @@
  * anew: under version 1 berth never changes it, under version 2 berth widens it by CPUs of other
  * registered jobs only. What the list does not have is not believed, but of CPUs that are off,
  * which no list has; and of a step whose folder has gone nothing is. A step without a folder
- * (ConstrainCores=no) is as root's plugin says. */
+ * (ConstrainCores=no) is as root's plugin says; where berthd is not root's, its tasks have to be in
+ * a cgroup by which Slurm tracks that step. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,20 @@ static int check_home(struct hand_asked *asked, struct hand_known *fresh)
     return 0;
 }
 
+/* Where the head is a process of its own, and says what root's plugin has said, the kernel has to
+ * say the same of tasks: that Slurm tracks them as those of the step. */
+static int check_tasks(struct hand_asked *asked, const struct hand_known *step)
+{
+    const struct hand_message *message = asked->message;
+
+    for (uint32_t i = 0; i < message->n; i++)
+        if (!hand_is_tracked(asked->hand, step, message->step.task[i].pid))
+            return hand_refuse(asked,
+                               "step %u.%u: process %d is in no cgroup that Slurm has made of it",
+                               message->id.job, message->id.step, (int)message->step.task[i].pid);
+    return 0;
+}
+
 /* ---- the messages ---- */
 
 static void forget(struct hand *hand, struct hand_known *known)
@@ -165,9 +180,13 @@ int hand_do_step(struct hand_asked *asked)
     if (message->id.job == 0)
         return hand_refuse(asked, "step: there is no job 0");
     if (goes_on(known, message))
-        return add_tasks(known, message) < 0 ? berth_no_memory(&asked->answer->why) : 0;
+        return hand->site.head && check_tasks(asked, known) < 0 ? -1
+               : add_tasks(known, message) < 0 ? berth_no_memory(&asked->answer->why)
+                                               : 0;
     memcpy(fresh.leaf, message->step.leaf, sizeof(fresh.leaf));
     if (fresh.leaf[0] && (check_leaf(asked) < 0 || check_home(asked, &fresh) < 0))
+        return -1;
+    if (hand->site.head && check_tasks(asked, &fresh) < 0)
         return -1;
     if (add_tasks(&fresh, message) < 0 ||
         array_grow(&hand->known, &hand->room, hand->n + 1, sizeof(fresh)) < 0) {

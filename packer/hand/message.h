@@ -26,6 +26,8 @@ enum hand_kind {
     HAND_CLEAN,   /* berth's own cpuset of a step that nobody knows is emptied and removed (v1) */
     HAND_THREADS, /* threads get other CPUs */
     HAND_CLASS,   /* threads get a scheduling class and a time slice */
+    HAND_FILE,    /* a file that only root may read is opened */
+    HAND_PAGES,   /* pages of a process: on which memory nodes they are, or shall be */
     HAND_KINDS
 };
 
@@ -34,6 +36,17 @@ enum hand_who {
     HAND_BY_ROOT = 1, /* root's plugin, or root's files */
     HAND_BY_HEAD = 2
 };
+
+/* Where the hand is a process of its own: the socket pairs that it shares with the head, which has
+ * its ends of them as descriptors HAND_FD_FIRST and on, and HAND_APART in its environment. */
+enum hand_socket {
+    HAND_LINK_ROOT, /* what root's plugin said: berthd's word for it yet (berth-security(7)) */
+    HAND_LINK_HEAD,
+    HAND_LINK_DOOR, /* connections of root's plugin come by it */
+    HAND_LINKS
+};
+#define HAND_FD_FIRST 3
+#define HAND_APART "BERTH_HAND"
 
 enum hand_place {
     HAND_LEAF, /* Slurm's folder of the step */
@@ -48,6 +61,8 @@ enum hand_place {
 #define HAND_LEAF_MAX 512
 #define HAND_TASK_MAX 32      /* bytes of the name of a task's folder: "task_0" */
 #define HAND_THREADS_MAX 64   /* threads, or processes, of one message */
+#define HAND_FILE_MAX 256     /* bytes of a path */
+#define HAND_PAGES_MAX 1024   /* pages of one message */
 #define HAND_SLICE_MAX_MS 100 /* of a time slice: the kernel gives no more */
 
 struct hand_task {
@@ -104,6 +119,24 @@ struct hand_class {
     struct hand_task thread[HAND_THREADS_MAX]; /* by their tid and the thread's beginning */
 };
 
+struct hand_file {
+    uint32_t link, unused; /* 1: to learn its name (O_PATH), not to read it */
+    char path[HAND_FILE_MAX];
+};
+
+struct hand_page {
+    uint64_t address;
+    int32_t node, unused; /* that it shall be on; where `move` says so */
+};
+
+struct hand_pages {
+    int32_t pid;
+    uint32_t move;        /* 1: as move_pages(2) with nodes, 0: it is only asked where they are */
+    uint64_t started;     /* the process; 0: not known */
+    uint32_t all, unused; /* 1: also pages that several processes map (MPOL_MF_MOVE_ALL) */
+    struct hand_page page[HAND_PAGES_MAX];
+};
+
 struct hand_message {
     uint32_t kind, n;       /* how many of its array are filled */
     struct wire_step_id id; /* {0, 0}: berthd itself, or no step */
@@ -115,16 +148,25 @@ struct hand_message {
         struct hand_mark mark;
         struct hand_threads threads;
         struct hand_class class;
+        struct hand_file file;
+        struct hand_pages pages;
     };
 };
 
-/* `rc`: 0; or -1, and `error` is its errno and `why` says why. `status`: one for each of the
- * array's, up to where it failed: 1 done, 0 it has gone, or -errno. */
+/* `rc`: 0; or -1, and `error` is its errno and `why` says why. `fd`: of HAND_FILE, the asker's
+ * to close; else -1. `status`: one for each of the array's, up to where it failed: 1 done, 0 it has
+ * gone, or -errno; of HAND_PAGES, what move_pages(2) says. */
 struct hand_answer {
-    int32_t rc, error;
-    uint32_t n, unused;
-    int32_t status[HAND_THREADS_MAX];
+    int32_t rc, error, fd;
+    uint32_t n;
     struct berth_error why;
+    int32_t status[HAND_PAGES_MAX];
 };
+
+/* The bytes of an answer that are filled. */
+static inline size_t hand_answer_size(const struct hand_answer *answer)
+{
+    return offsetof(struct hand_answer, status) + answer->n * sizeof(answer->status[0]);
+}
 
 #endif

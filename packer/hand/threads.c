@@ -28,13 +28,14 @@ int hand_set_affinity(pid_t tid, const struct cpus *cpus)
 /* 1; 0: it has gone; -1: it is not one that may be changed for the step, or for berthd itself. */
 static int may_change(struct hand_asked *asked, pid_t tid, pid_t pid, uint64_t started)
 {
+    const pid_t head = asked->hand->site.head ? asked->hand->site.head : getpid();
     char path[64];
 
     if (asked->step)
         return hand_belongs(asked->hand, asked->step, tid, pid, started);
-    if (asked->message->id.job != 0 || asked->message->id.step != 0 || pid != getpid())
+    if (asked->message->id.job != 0 || asked->message->id.step != 0 || pid != head)
         return -1;
-    snprintf(path, sizeof(path), "/proc/self/task/%d", (int)tid);
+    snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)head, (int)tid);
     return access(path, F_OK) == 0 ? 1 : 0;
 }
 

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "packer/hand/ask.h"
 #include "packer/memory/ranges.h"
 #include "packer/memory/room.h"
 #include "packer/system/capabilities.h"
@@ -42,17 +42,19 @@ struct work {
     int node[CHUNK], status[CHUNK];
 };
 
-static long call_kernel(void *arg, pid_t pid, size_t count, void *const *page, const int *node,
-                        int *status, int flags)
+static long ask_hand(void *arg, pid_t pid, size_t count, void *const *page, const int *node,
+                     int *status, int flags)
 {
-    (void)arg;
-    return syscall(SYS_move_pages, pid, (unsigned long)count, page, node, status, flags);
+    const struct hand_page_order order = {
+        .pid = pid, .n = count, .page = page, .node = node, .all = flags == MPOL_MF_MOVE_ALL};
+
+    return hand_ask_pages(arg, &order, status, NULL);
 }
 
-struct memory_system memory_system(const struct rootfs *root)
+struct memory_system memory_system(const struct rootfs *root, struct hand_link *hand)
 {
     return (struct memory_system){
-        .root = root, .move_pages = call_kernel, .limit_s = MEMORY_LIMIT_S};
+        .root = root, .move_pages = ask_hand, .arg = hand, .limit_s = MEMORY_LIMIT_S};
 }
 
 static enum end stop(struct work *work, const char *why)

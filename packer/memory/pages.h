@@ -26,6 +26,8 @@
 #include "packer/system/rootfs.h"
 #include "packer/wire/wire.h"
 
+struct hand_link; /* packer/hand/ask.h */
+
 #define MEMORY_CHUNK_BYTES ((size_t)4 << 20) /* that are moved in one go; or one greater page */
 #define MEMORY_LIMIT_S 60.
 #define MEMORY_TRIES 3
@@ -42,8 +44,8 @@ struct memory_system {
     double limit_s; /* a call that has not come back by then hangs */
 };
 
-/* Returns the one of this machine, with its files below root. */
-struct memory_system memory_system(const struct rootfs *root);
+/* Returns the one of this machine, with its files below root, where the hand moves the pages. */
+struct memory_system memory_system(const struct rootfs *root, struct hand_link *hand);
 
 struct memory_process {
     pid_t pid;

@@ -6,13 +6,15 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "packer/hand/ask.h"
 #include "packer/serve/client.h"
 #include "packer/serve/listen.h"
 #include "packer/wire/wire.h"
 
 struct server {
     struct clients clients;
-    struct listener *everybody, *plugin; /* plugin: NULL where its name would be too long */
+    struct listener *everybody, *plugin; /* plugin: NULL where its name would be too long, or: */
+    struct event *door; /* berth-hand gives the plugin's connections; NULL: there is none */
 };
 
 struct event_base *server_loop(void)
@@ -41,6 +43,25 @@ static void on_connection(int fd, void *arg)
     client_open(&((struct server *)arg)->clients, fd);
 }
 
+static void on_door(int fd, short what, void *arg)
+{
+    int client = hand_take_connection();
+
+    (void)fd, (void)what;
+    if (client >= 0)
+        client_open(&((struct server *)arg)->clients, client);
+}
+
+static int wait_at_door(struct server *server, struct berth_error *err)
+{
+    server->door = event_new(server->clients.base, HAND_FD_FIRST + HAND_LINK_DOOR,
+                             EV_READ | EV_PERSIST, on_door, server);
+    if (!server->door)
+        return berth_no_memory(err);
+    event_priority_set(server->door, PRIORITY_ROOT);
+    return event_add(server->door, NULL) == 0 ? 0 : berth_no_memory(err);
+}
+
 /* Everybody may connect to the one: what he may do is decided by his uid. To the other one only
  * root may, so that users' connections never stand before the plugin's. */
 static int listen_at(struct server *server, const char *path, struct berth_error *err)
@@ -52,6 +73,8 @@ static int listen_at(struct server *server, const char *path, struct berth_error
     if (listener_open(&server->everybody, base, path, 0666, PRIORITY_SELF, on_connection, server,
                       err) < 0)
         return -1;
+    if (hand_is_apart())
+        return wait_at_door(server, err);
     if (strlen(plugin) >= sizeof(((struct sockaddr_un *)NULL)->sun_path)) {
         log_warn("%s: too long for a socket of root's own beside it", path);
         return 0;
@@ -90,6 +113,8 @@ bool server_check(struct server *server)
 void server_close(struct server *server)
 {
     clients_close(&server->clients);
+    if (server->door)
+        event_free(server->door);
     listener_close(server->plugin);
     listener_close(server->everybody);
     free(server);

@@ -11,12 +11,30 @@
 
 int process_exe_open(const struct rootfs *root, pid_t pid)
 {
+    const int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     char path[64];
+    int fd;
 
-    snprintf(path, sizeof(path), "proc/%d/exe", (int)pid);
-    return rootfs_is_machine(root)
-               ? openat(root->fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-               : -1;
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    if (!rootfs_is_machine(root))
+        return -1;
+    fd = openat(root->fd, path + 1, flags);
+    return fd < 0 ? rootfs_ask_for(root, path, flags) : fd;
+}
+
+/* Reads the link by a descriptor of who may see it. */
+static ssize_t ask_link(const struct rootfs *root, const char *path, char exe[PATH_MAX])
+{
+    int fd = rootfs_ask_for(root, path, O_PATH);
+    ssize_t length;
+    char own[64];
+
+    if (fd < 0)
+        return -1;
+    snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
+    length = readlink(own, exe, PATH_MAX - 1);
+    close(fd);
+    return length;
 }
 
 static bool read_link(const struct rootfs *root, pid_t pid, char exe[PATH_MAX])
@@ -25,8 +43,10 @@ static bool read_link(const struct rootfs *root, pid_t pid, char exe[PATH_MAX])
     char path[64], *end;
     ssize_t length;
 
-    snprintf(path, sizeof(path), "proc/%d/exe", (int)pid);
-    length = readlinkat(root->fd, path, exe, PATH_MAX - 1);
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    length = readlinkat(root->fd, path + 1, exe, PATH_MAX - 1);
+    if (length < 0)
+        length = ask_link(root, path, exe);
     if (length <= 0)
         return false;
     exe[length] = '\0';

@@ -76,11 +76,29 @@ void rootfs_close(struct rootfs *root)
 
 int rootfs_openat(const struct rootfs *root, const char *path, int flags)
 {
-    path += strspn(path, "/");
-    if (!*path)
-        path = ".";
-    return root->plain ? openat(root->fd, path, flags | O_CLOEXEC)
-                       : open_inside(root->fd, path, flags);
+    const char *at = path + strspn(path, "/");
+    int fd;
+
+    if (!*at)
+        at = ".";
+    fd = root->plain ? openat(root->fd, at, flags | O_CLOEXEC) : open_inside(root->fd, at, flags);
+    return fd < 0 ? rootfs_ask_for(root, path, flags) : fd;
+}
+
+static rootfs_opener *other;
+
+void rootfs_ask(rootfs_opener *opener)
+{
+    other = opener;
+}
+
+int rootfs_ask_for(const struct rootfs *root, const char *path, int flags)
+{
+    bool reads = (flags & O_ACCMODE) == O_RDONLY && !(flags & O_DIRECTORY);
+
+    return other && root->machine && reads && (errno == EACCES || errno == EPERM)
+               ? other(path, flags)
+               : -1;
 }
 
 bool rootfs_exists(const struct rootfs *root, const char *path)

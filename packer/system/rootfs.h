@@ -28,8 +28,20 @@ void rootfs_close(struct rootfs *root);
 /* Is it this machine's "/", and no recorded tree? */
 bool rootfs_is_machine(const struct rootfs *root);
 
-/* Calls openat(2) below the root, close-on-exec; returns the descriptor or -1 with errno. */
+/* Calls openat(2) below the root, close-on-exec; returns the descriptor or -1 with errno. A file of
+ * this machine that this process may not read is asked for of who may, if there is one. */
 int rootfs_openat(const struct rootfs *root, const char *path, int flags);
+
+/* Opens a file of this machine for this process, to be read, or with O_PATH: a descriptor, or -1
+ * with errno. */
+typedef int rootfs_opener(const char *path, int flags);
+
+/* Says who is asked; NULL: nobody. It is for the whole process. */
+void rootfs_ask(rootfs_opener *opener);
+
+/* Asks for a file that could not be opened, errno being why. Returns a descriptor, or -1 with
+ * errno: nobody can be asked, or it is not the right that is missing. */
+int rootfs_ask_for(const struct rootfs *root, const char *path, int flags);
 
 bool rootfs_exists(const struct rootfs *root, const char *path);
 

@@ -214,7 +214,7 @@ explained() {
 
 # knows TAG MISS_PMI [INSTRUCTIONS_PER_S [HITS]]: a program of that tag misses so often; with HITS, the rest of its profile.
 knows() {
-    "$BUILD/tests/cluster/putprofile" "$CLUSTER/berth/profiles.db" "$@"
+    "$BUILD/tests/cluster/putprofile" "$CLUSTER/berth/profiles.db" "$@" && chown "$CLUSTER_USER" "$CLUSTER"/berth/profiles.db*
 }
 
 # policies_of NAME: the scheduling policies of its threads, each once.

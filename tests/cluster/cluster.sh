@@ -36,6 +36,7 @@ CLUSTER_NODE_NAME=${CLUSTER_NODE_NAME:-} # of the node; empty: one that the proc
 CLUSTER_CONFINE=${CLUSTER_CONFINE:-} # "yes": berthd has only what its unit file leaves to it (tests/confined)
 CLUSTER_DROP_INS=() # of that unit, more files
 CLUSTER_BERTHD_CONF=() # more keys of berth.conf
+CLUSTER_USER=${CLUSTER_USER:-root} # whom berthd runs as
 CLUSTER_DAEMONS= # what cluster_prepare has started, to be stopped after slurmctld, in this order
 
 # What a suite of its own needs besides (tests/cluster/run sources its suite.sh, which defines these anew):
@@ -250,6 +251,7 @@ berthd_conf() {
         [job_program]=$CLUSTER/bin/berth-job
         [policy]=dio-power # places by rule where no power is known: the one that moves steps on so small a machine
     )
+    [ "$CLUSTER_USER" = root ] || conf[user]=$CLUSTER_USER
     for line in "${CLUSTER_BERTHD_CONF[@]}" "$@"; do conf[${line%%=*}]=${line#*=}; done
     own=$("$CLUSTER/bin/berthd" "${CLUSTER_BERTHD_FLAGS[@]}" --print-config | sed -n 's/^\([a-z_0-9]*\) =.*/ \1 /p') || return 1
     for line in "${!conf[@]}"; do
@@ -334,7 +336,8 @@ cluster_up() {
     trap cluster_down EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
-    cp "$build/berthd" "$build/berthctl" "$build/berth-lab" "$build/berth-probe" "$CLUSTER/bin/"
+    cp "$build/berthd" "$build/berth-hand" "$build/berthctl" "$build/berth-lab" "$build/berth-probe" "$CLUSTER/bin/"
+    chown "$CLUSTER_USER" "$CLUSTER/berth" "$CLUSTER/run" || return 1
     [ ! -e "$build/berth-job" ] || cp "$build/berth-job" "$CLUSTER/bin/" # guests have no libslurm
     [ ! -d "$build/probe/trace/tool" ] || ln -sfn "$(readlink -f "$build/probe")" "$CLUSTER/bin/probe" # where berth-probe looks for its tool of valgrind
     cp "$build/.libs/spank_berth.so" "$build/.libs/libberth_rt.so" "$CLUSTER/lib/"

@@ -383,6 +383,7 @@ unit_programs = \
 check_PROGRAMS += $(unit_programs)
 
 unit_scripts = \
+	tests/unit/daemon/test_apart.sh \
 	tests/unit/daemon/test_berthd.sh \
 	tests/unit/bench/test_compare_table.sh \
 	tests/unit/bench/test_silence.sh \

@@ -23,6 +23,7 @@
 #include "packer/memory/mover.h"
 #include "packer/system/memory_nodes.h"
 #include "enum_table.h"
+#include "tests/unit/common/handed.h"
 
 #define MIB (1 << 20)
 #define BALANCING "/proc/sys/kernel/numa_balancing"
@@ -144,14 +145,19 @@ static bool judge(enum kind kind, size_t size, const struct memory_progress *pro
 
 static bool try(const struct rootfs *root, enum kind kind, size_t size)
 {
-    struct memory_system system = memory_system(root);
-    struct memory_mover *mover = memory_mover_open(&system, about[kind].rate);
+    struct enforce enforce;
+    struct memory_system system;
+    struct memory_mover *mover;
     struct memory_nodes before = {0}, after = {0};
     struct memory_progress progress = {0};
     pid_t pid = start(root, kind, size, kind == SHARED || kind == FORKED);
-    double began = now_s(CLOCK_MONOTONIC);
+    double began;
     bool running = true, good;
 
+    handed_open(&enforce, root, 1, &pid);
+    system = memory_system(root, enforce.hand);
+    mover = memory_mover_open(&system, about[kind].rate);
+    began = now_s(CLOCK_MONOTONIC);
     memory_nodes_of_process(&before, root, pid);
     put(mover, pid);
     while (running && memory_mover_look(mover, (struct wire_step_id){1, 0}, &progress, &running)) {
@@ -164,6 +170,7 @@ static bool try(const struct rootfs *root, enum kind kind, size_t size)
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     memory_mover_close(mover);
+    enforce_close(&enforce);
     good = judge(kind, size, &progress, &before, &after);
     printf("%s - %s: %.1f MiB moved, %.1f not, in %.2f s; on node 1 %.1f, before %.1f%s%s\n",
            good ? "ok" : "not ok", about[kind].name, progress.moved / MIB, progress.failed / MIB,

@@ -494,7 +494,8 @@ static void test_older_defaults(void **state)
     "enforcement = dryrun\nledger = off\nledger_defaults = /x/d\nadmin_comment = on\n"             \
     "tres_energy = on\nmetrics = unix:/x/m.sock\nmetrics_textfile = /x/t\n"                        \
     "readers = metrics=users\nreaders = ledger=users\nreaders = profiles=users\n"                  \
-    "energy_model = idle=1W,core=2W\ntune = socket=/x/s\ntune = state_dir=/x\n"                    \
+    "energy_model = idle=1W,core=2W\ntune = user=nobody\ntune = socket=/x/s\ntune = "              \
+    "state_dir=/x\n"                                                                               \
     "tune = profile_db=/x/p\ntune = machine_profile=/x/m\ntune = event_table=/x/e\n"               \
     "tune = ledger_queue=/x/q\ntune = cgroup_name=berth_2\ntune = control_key=/x/key\n"            \
     "tune = job_program=/x/j\ntune = comment_program=/x/b\ntune = counters=software\n"             \
@@ -547,6 +548,8 @@ static void test_reload(void **state)
     free(after);
 }
 
+#define NEWER_KEYS "tune = user=nobody\n" /* than the files of older versions here */
+
 /* A whole file of an older version says the same as one of now. */
 static void test_older_file(void **state)
 {
@@ -562,6 +565,7 @@ static void test_older_file(void **state)
     assert_string_equal(now.older, "");
     assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
     fclose(file);
+    strcat(text, NEWER_KEYS);
     if (read_text(&older, text, &err) < 0)
         fail_msg("%s", err.text);
     before = printed(&now);

@@ -146,6 +146,15 @@ static void test_groups(void **state)
     takes(box, CAPABILITY(CAP_CHOWN));
 }
 
+static void test_user(void **state)
+{
+    struct box *box = *state;
+
+    strcpy(box->conf.user, "berth");
+    takes(box, CAPABILITY(CAP_CHOWN) | CAPABILITY(CAP_KILL) | CAPABILITY(CAP_SETGID) |
+                   CAPABILITY(CAP_SETUID));
+}
+
 /* The word, or what a berthd before this one has not given back. */
 static void test_prefetch(void **state)
 {
@@ -231,6 +240,10 @@ static void test_the_unit_and_its_drop_ins(void **state)
     strcpy(box->conf.ledger_group, "staff");
     assert_int_equal(listed_by("berthd.service.d/50-groups.conf"),
                      privileges_needed(&box->conf, &box->root) & ~defaults);
+    conf_init(&box->conf);
+    strcpy(box->conf.user, "berth");
+    assert_int_equal(listed_by("berthd.service.d/90-user.conf"),
+                     privileges_needed(&box->conf, &box->root) & ~defaults);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -238,9 +251,11 @@ static void test_the_unit_and_its_drop_ins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_placing_alone), TEST(test_memory),    TEST(test_hidden_processes),
-        TEST(test_counters),      TEST(test_lock_time), TEST(test_reuse),
-        TEST(test_groups),        TEST(test_prefetch),  TEST(test_the_unit_and_its_drop_ins),
+        TEST(test_placing_alone),    TEST(test_memory),
+        TEST(test_hidden_processes), TEST(test_counters),
+        TEST(test_lock_time),        TEST(test_reuse),
+        TEST(test_groups),           TEST(test_user),
+        TEST(test_prefetch),         TEST(test_the_unit_and_its_drop_ins),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,10 +28,12 @@ sed "s|^ExecStart=.*|ExecStart=/bin/true|" "$srcdir/etc/berthd.service.in" >"$wo
 check 30 "the unit"
 mkdir "$work/berthd.service.d"
 cp "$srcdir"/etc/berthd.service.d/*.conf "$work/berthd.service.d"
-rm "$work/berthd.service.d/70-prefetch.conf"
-check 35 "the unit with all drop-ins but that of devices"
+rm "$work/berthd.service.d/70-prefetch.conf" "$work/berthd.service.d/90-user.conf"
+check 35 "the unit with all drop-ins but those of devices and another user"
 cp "$srcdir/etc/berthd.service.d/70-prefetch.conf" "$work/berthd.service.d"
-check 38 "the unit with all drop-ins"
+check 38 "the unit with all drop-ins but that of another user"
+cp "$srcdir/etc/berthd.service.d/90-user.conf" "$work/berthd.service.d"
+check 44 "the unit with all drop-ins" # what berth-hand may; berthd has no capability then
 
 # Both of berth-steer, which are no root's.
 for name in berth-steer berth-steer-undo; do

@@ -20,6 +20,7 @@
 
 #include <cmocka.h>
 
+#include "packer/base/file.h"
 #include "packer/hand/ask.h"
 #include "packer/system/process_look.h"
 #include "tests/unit/common/fixture.h"
@@ -365,6 +366,73 @@ static void the_head_has_a_job_forgotten(void)
     lie = (struct hand_message){.kind = HAND_FORGET, .id = FELLOW};
 }
 
+static void open_file(const char *format, int pid)
+{
+    lie = (struct hand_message){.kind = HAND_FILE};
+    snprintf(lie.file.path, sizeof(lie.file.path), format, pid);
+}
+
+static void a_file_of_roots(void)
+{
+    open_file("/etc/shadow", 0);
+}
+
+static void a_path_out_of_the_meters(void)
+{
+    open_file("/sys/class/powercap/../../../etc/energy_uj", 0);
+}
+
+static void the_memory_of_a_task(void)
+{
+    open_file("/proc/%d/mem", scene.task);
+}
+
+static void the_environment_of_a_task(void)
+{
+    open_file("/proc/%d/environ", scene.task);
+}
+
+static void a_path_out_of_a_task(void)
+{
+    open_file("/proc/%d/root/etc/shadow", scene.task);
+}
+
+static void the_maps_of_munged(void)
+{
+    open_file("/proc/%d/maps", scene.victim);
+}
+
+static void the_program_of_slurmstepd(void)
+{
+    open_file("/proc/%d/exe", scene.stepd);
+}
+
+static void a_path_without_an_end(void)
+{
+    open_file("/proc/%d/maps", scene.task);
+    memset(lie.file.path, '/', sizeof(lie.file.path));
+}
+
+static void pages_of_munged(void)
+{
+    lie = (struct hand_message){.kind = HAND_PAGES, .n = 1};
+    lie.pages.pid = scene.victim;
+}
+
+static void pages_of_slurmstepd_are_moved(void)
+{
+    pages_of_munged();
+    lie.pages.pid = scene.stepd;
+    lie.pages.move = 1;
+}
+
+static void pages_of_who_had_that_number(void)
+{
+    pages_of_munged();
+    lie.pages.pid = scene.task;
+    lie.pages.started = 1;
+}
+
 static void a_kind_that_is_none(void)
 {
     lie = (struct hand_message){.kind = HAND_KINDS, .id = STEP};
@@ -411,6 +479,17 @@ static const struct attack {
     ATTACK(a_note_of_foreign_cpus),
     ATTACK(the_head_registers),
     ATTACK(the_head_has_a_job_forgotten),
+    ATTACK(a_file_of_roots),
+    ATTACK(a_path_out_of_the_meters),
+    ATTACK(the_memory_of_a_task),
+    ATTACK(the_environment_of_a_task),
+    ATTACK(a_path_out_of_a_task),
+    ATTACK(the_maps_of_munged),
+    ATTACK(the_program_of_slurmstepd),
+    ATTACK(a_path_without_an_end),
+    ATTACK(pages_of_munged),
+    ATTACK(pages_of_slurmstepd_are_moved),
+    ATTACK(pages_of_who_had_that_number),
     ATTACK(a_kind_that_is_none),
     ATTACK(more_threads_than_there_is_room),
 };
@@ -517,6 +596,38 @@ static void test_what_root_is_made_to_say(void **state)
     }
 }
 
+/* A berthd that is not root's cannot make a task of what Slurm does not track as one. */
+static void test_what_the_head_says_for_root(void **state)
+{
+    struct hand_message message = {.kind = HAND_STEP, .n = 1, .id = OTHER};
+    struct hand_answer answer;
+    struct hand_site site;
+
+    (void)state;
+    for (size_t s = 0; s < slurm_series_n; s++) {
+        open_scene(&slurm_series[s]);
+        site = (struct hand_site){.root = &scene.tree.root,
+                                  .cgroup_root = "/cg",
+                                  .tree = "berth",
+                                  .unified = slurm_series[s].unified,
+                                  .head = 1};
+        hand_free(scene.hand);
+        scene.hand = hand_new(&site);
+        message.step.job_home = cpus_of("0-7");
+        message.step.task[0] = (struct hand_task){.pid = scene.victim};
+        hand_answer(scene.hand, HAND_BY_ROOT, &message, hand_message_size(HAND_STEP, 1), &answer);
+        assert_int_equal(answer.rc, -1);
+        message.step.task[0].pid = scene.task; /* another step's */
+        hand_answer(scene.hand, HAND_BY_ROOT, &message, hand_message_size(HAND_STEP, 1), &answer);
+        assert_int_equal(answer.rc, -1);
+        message.id = STEP;
+        hand_answer(scene.hand, HAND_BY_ROOT, &message, hand_message_size(HAND_STEP, 1), &answer);
+        assert_int_equal(answer.rc, 0);
+        message.id = OTHER;
+        close_scene();
+    }
+}
+
 /* ---- at random ---- */
 
 static unsigned seed;
@@ -569,6 +680,12 @@ static void fill_body(void)
         lie.move.place = draw(HAND_PLACES + 1);
     if (lie.kind == HAND_FOLDER)
         lie.folder = (struct hand_folder){.place = draw(HAND_PLACES + 1), .make = draw(3)};
+    if (lie.kind == HAND_FILE)
+        open_file(draw(2) ? "/proc/%d/exe" : "/proc/%d/../../etc/shadow", any_pid());
+    if (lie.kind == HAND_PAGES) {
+        lie.pages.pid = any_pid();
+        lie.pages.move = draw(3);
+    }
     if (lie.kind == HAND_MARK) {
         lie.mark.put = draw(3);
         lie.mark.cpus = any_cpus();
@@ -593,13 +710,14 @@ static void say_anything(void)
     memset(&lie, draw(4) ? 0 : 0xff, sizeof(lie));
     lie.kind = draw(HAND_KINDS + 1);
     lie.n = draw(4) ? draw(4) : draw(HAND_THREADS_MAX + 2);
-    lie.id = any_id();
     fill_body();
+    lie.id = any_id();
     if (draw(3) == 0)
         spoil();
     size = draw(8) ? hand_message_size(lie.kind, lie.n) : draw(sizeof(lie) + 1);
     hand_answer(scene.hand, HAND_BY_HEAD, &lie, size, &answer);
-    assert_in_range(answer.n, 0, HAND_THREADS_MAX);
+    assert_in_range(answer.n, 0, HAND_PAGES_MAX);
+    file_close(answer.fd);
 }
 
 static void test_at_random(void **state)
@@ -651,6 +769,7 @@ int main(void)
         cmocka_unit_test(test_attacks),
         cmocka_unit_test(test_a_number_given_anew),
         cmocka_unit_test(test_what_root_is_made_to_say),
+        cmocka_unit_test(test_what_the_head_says_for_root),
         cmocka_unit_test(test_at_random),
     };
 

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/common/fixture.h"
+#include "tests/unit/common/handed.h"
 #include "tests/unit/common/numa_box.h"
 
 #define PAGE 4096.0
@@ -494,12 +495,14 @@ static void test_real(void **state)
         .from = cpus_of("0"), .to = process.nodes, .n = 1, .process = &process};
     struct memory_progress progress;
     struct pacer pacer = {0};
+    struct enforce enforce;
     struct timespec now;
     size_t size = 8 << 20;
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     assert_int_equal(rootfs_open(&root, "/", NULL), 0);
-    system = memory_system(&root);
+    handed_open(&enforce, &root, 1, &process.pid);
+    system = memory_system(&root, enforce.hand);
     memset(memory, 1, size);
     clock_gettime(CLOCK_BOOTTIME, &now);
     job.queued_s = (double)now.tv_sec + 1;
@@ -515,6 +518,7 @@ static void test_real(void **state)
     assert_string_equal(progress.why, "");
     assert_float_equal(progress.bytes, 0, 0);
     munmap(memory, size);
+    enforce_close(&enforce);
     rootfs_close(&root);
     (void)state;
 }
