@@ -101,7 +101,11 @@ static int set_one(struct hand_asked *asked, const struct hand_thread *thread)
 
     if (is <= 0)
         return is < 0 ? refuse_thread(asked, thread->tid) : 0;
-    return check_cpus(asked, thread) < 0 ? -1 : hand_set_affinity(thread->tid, &thread->cpus);
+    if (check_cpus(asked, thread) < 0)
+        return -1;
+    if (!asked->step && thread->tid == asked->hand->site.head) /* berth-hand stands beside berthd */
+        hand_set_affinity(0, &thread->cpus);
+    return hand_set_affinity(thread->tid, &thread->cpus);
 }
 
 /* A thread that the kernel refuses stops nobody else's change; one that the hand refuses does. */
