@@ -155,14 +155,14 @@ no_memory:
 }
 
 /* Fills in what a step on the caches concerned says now. Returns -1: it is too early to tell; 0:
- * nothing (it ended, nobody counts its speed); 1. */
+ * nothing (it ended, nobody counts its speed, its memory is on its way); 1. */
 static int speed_after(const struct packer *packer, const struct regret_step *watched,
                        struct dio_speed *speed)
 {
     const struct step *step = registry_find(packer->steps, watched->id);
 
-    if (!step || !step->counts || !(watched->before > 0))
-        return 0;
+    if (!step || !step->counts || !(watched->before > 0) || step_counts_far(step))
+        return 0; /* what far memory costs is over when it has followed */
     if (step->counts->phase.rate[RATE_CORE_SPEED].n < REGRET_WINDOWS)
         return -1;
     *speed = (struct dio_speed){.before = watched->before,

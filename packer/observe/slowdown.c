@@ -23,6 +23,9 @@
 #define COMMON                                                                                     \
     0.02 /* standard deviation of what the machine does to all at a time, a fraction of their time \
           */
+#define FAR_LONG                                                                                   \
+    30              /* windows: what is far for longer has not been on its way, and stays so       \
+                     */
 #define SURE 3      /* standard deviations from which it is what they show */
 #define CLEAR 0.015 /* standard deviation of a measured slowdown that needs no further window */
 
@@ -30,6 +33,7 @@
 struct step_spells {
     uint64_t standing; /* of the last window (beside_standing) */
     unsigned since;    /* windows that it has been so */
+    unsigned far;      /* windows that its memory has been far from it */
     struct spell before, now;
     bool clocked;             /* their speeds are at 1 GHz */
     struct measured measured; /* that is not in the store yet */
@@ -231,6 +235,25 @@ static bool follow(struct step_spells *spells, uint64_t standing)
     return spells->since > 0;
 }
 
+/* What was seen so far is no measure of what comes. */
+static void begin_anew(struct step_spells *spells)
+{
+    spell_end(&spells->before);
+    spell_end(&spells->now);
+}
+
+/* Was its memory on its way to it in the window? What that costs is no neighbour's doing. Where it
+ * stays far, windows are compared with each other, and with none before. */
+static bool is_followed(struct step_spells *spells, const struct step *step)
+{
+    unsigned was = spells->far;
+
+    spells->far = step_counts_far(step) ? was + (was <= FAR_LONG) : 0;
+    if ((was > FAR_LONG) != (spells->far > FAR_LONG))
+        begin_anew(spells);
+    return was <= FAR_LONG && was + spells->far > 0 && spells->far <= FAR_LONG;
+}
+
 static struct step_spells *spells_of(struct step_counts *counts)
 {
     if (!counts->spells)
@@ -254,6 +277,8 @@ static void take_window(const struct packer *packer, const struct beside *beside
         counts->behaviours++;
         memset(counts->solo, 0, sizeof(counts->solo));
     }
+    if (is_followed(spells, step))
+        return;
     if (counts->window.alone)
         add_solo(counts);
     if (!same || step->program == PROGRAM_NONE)

@@ -8,6 +8,8 @@
 #include "packer/steps/packer.h"
 #include "enum_table.h"
 
+#define FAR 0.05 /* of its memory */
+
 const char *const TABLE(step_rival_name, STEP_RIVALS) = {
     ROW(RIVAL_OUTSIDE) = "outside",
     ROW(RIVAL_JOBS) = "jobs",
@@ -134,4 +136,16 @@ struct counters_node step_counts_node(const struct packer *packer)
                                   .topo = packer->world.topo,
                                   .enforce = packer->world.enforce,
                                   .conf = &packer->world.conf};
+}
+
+bool step_counts_far(const struct step *step)
+{
+    const struct counters_sample *last = step->counts ? &step->counts->last : NULL;
+    double all = 0, far = 0;
+
+    for (size_t i = 0; last && i < last->nodes; i++) {
+        all += last->rss_node[i];
+        far += cpus_has(&step->place.mems, i) ? 0 : last->rss_node[i];
+    }
+    return far > FAR * all;
 }

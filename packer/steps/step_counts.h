@@ -121,6 +121,10 @@ double step_counts_at_clock(const struct step *step, double ghz);
 double step_counts_taken(const struct step *step, enum step_rival by);
 double step_counts_siblings(const struct step *step);
 
+/* Is more than a twentieth of the step's memory on nodes on which it does not stand, by its last
+ * sample? Less costs no more than what nobody sees. No where nobody counts it. */
+bool step_counts_far(const struct step *step);
+
 /* Returns what counters borrow of berthd, for as long as they are open. */
 struct counters_node step_counts_node(const struct packer *packer);
 

@@ -45,6 +45,7 @@ static void write_recording(const char *path)
 }
 
 static unsigned busy[8];
+static bool is_far; /* the memory of all is on another node than they are */
 
 static void use_tree(struct fixture *f)
 {
@@ -69,6 +70,7 @@ static struct fixture *open_recording(struct fixture *before, const char *topolo
     split ? fixture_split(f) : fixture_restart(f);
     fixture_paper(f);
     memset(busy, 0, sizeof(busy));
+    is_far = false;
     use_tree(f);
     return f;
 }
@@ -77,6 +79,21 @@ static int open_replay(void **state)
 {
     *state = open_recording(NULL, TWO_BY_TWO, false);
     return 0;
+}
+
+static void place_memory(struct fixture *f)
+{
+    struct step *step;
+
+    TAILQ_FOREACH(step, &f->packer.steps->live, link)
+    {
+        struct counters_sample *last = step->counts ? &step->counts->last : NULL;
+
+        for (size_t i = 0; last && i < 2; i++)
+            last->rss_node[i] = cpus_has(&step->place.mems, i) == !is_far ? 1e9 : 0;
+        if (last)
+            last->nodes = 2;
+    }
 }
 
 /* A second has gone by, in which these CPUs worked: all steps are so old now. */
@@ -95,6 +112,7 @@ static void second(struct fixture *f, double age_s, const char *cpus)
             step->counts->due_s = 0;
     }
     windows = window_turn(&f->packer);
+    place_memory(f);
     slowdown_windows(&f->packer, &windows);
     classify_windows(&f->packer, &windows);
 }
@@ -184,6 +202,47 @@ static void test_clock(void **state)
         fixture_end(f, 10 * i + 1, 0);
         fixture_end(f, 10 * i + 2, 0);
     }
+}
+
+/* While memory is on its way nothing is a neighbour's doing, and when it has come all is compared
+ * with what was before it left. */
+static void test_memory_on_its_way(void **state)
+{
+    struct fixture *f = *state;
+    struct pair pair = {0};
+
+    run(f, 1, "0", "slow");
+    for (double age = 1; age <= 9; age++)
+        second(f, age, "0");
+    run(f, 2, "1", "steady");
+    is_far = true;
+    for (double age = 10; age <= 20; age++)
+        second(f, age, "0-1");
+    assert_int_equal(taken(f, &pair), 0);
+    is_far = false;
+    for (double age = 21; age <= 25; age++)
+        second(f, age, "0-1");
+    assert_int_equal(taken(f, &pair), 1);
+    NEAR(pair.slowdown, 0.25);
+}
+
+/* Where it stays far for good, what it costs is no neighbour's doing who comes later. */
+static void test_memory_stays_far(void **state)
+{
+    struct fixture *f = *state;
+    struct pair pair = {0};
+
+    run(f, 1, "0", "slow");
+    for (double age = 1; age <= 9; age++)
+        second(f, age, "0");
+    is_far = true;
+    for (double age = 10; age <= 45; age++)
+        second(f, age, "0");
+    run(f, 2, "1", "steady");
+    for (double age = 46; age <= 52; age++)
+        second(f, age, "0-1");
+    assert_int_equal(taken(f, &pair), 1);
+    NEAR(pair.slowdown, 0);
 }
 
 /* When a neighbour comes all get slower at once, also those beside whom nobody came: the machine
@@ -493,6 +552,8 @@ int main(void)
         CASE(test_idle_neighbour),
         CASE(test_null),
         CASE(test_clock),
+        CASE(test_memory_on_its_way),
+        CASE(test_memory_stays_far),
         CASE(test_all_at_once),
         CASE(test_changed_by_itself),
     };
