@@ -9,6 +9,11 @@ HALF=$((CORES / 2))       # two jobs of so many share a package
 # It moves pages, too, and hides others meanwhile.
 [ ! -e /proc/sys/kernel/numa_balancing ] || echo 0 >/proc/sys/kernel/numa_balancing
 
+# For tests that need a second package to put somebody into.
+several_packages() {
+    [ "$PACKAGES" -gt 1 ] || skip "one package"
+}
+
 # expand LIST: its CPUs, one a line: 0-2,5
 expand() {
     local part
@@ -20,16 +25,21 @@ count() {
     expand "$1" | wc -l
 }
 
+# of_cpus LIST FILE: what the file of each of these CPUs has. (One program for all: under emulation each takes long.)
+of_cpus() {
+    local cpu files=()
+    for cpu in $(expand "$1"); do files+=("/sys/devices/system/cpu/cpu$cpu/$2"); done
+    cat "${files[@]}" </dev/null
+}
+
 # packages LIST: the packages that its CPUs belong to.
 packages() {
-    local cpu
-    for cpu in $(expand "$1"); do cat "/sys/devices/system/cpu/cpu$cpu/topology/physical_package_id"; done | sort -nu | tr '\n' ' '
+    of_cpus "$1" topology/physical_package_id | sort -nu | tr '\n' ' '
 }
 
 # caches LIST: the caches of the last level that its CPUs share.
 caches() {
-    local cpu
-    for cpu in $(expand "$1"); do cat "/sys/devices/system/cpu/cpu$cpu/cache/index3/shared_cpu_list"; done | sort -u | tr '\n' ' '
+    of_cpus "$1" cache/index3/shared_cpu_list | sort -u | tr '\n' ' '
 }
 
 # disjoint LIST LIST

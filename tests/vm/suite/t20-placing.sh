@@ -4,6 +4,7 @@
 
 # packed: four jobs of half a package each, memory-bound beside memory-bound, compute-bound beside compute-bound; their tasks stay whole.
 packed() {
+    several_packages
     knows memory 20000
     knows compute 10
     half m1 --contention-aware=tag=memory,pack

@@ -11,11 +11,12 @@ all_of() {
 
 # pooled NAME..: berth's pool are the CPUs that Slurm gave to these jobs; each stands in it, with as many CPUs, nobody beside it.
 pooled() {
-    local name lists=() stands=()
+    local name state stand lists=() stands=()
     for name; do
-        lists+=("$(slurm_cpus_of "$name")") stands+=("$(explained "$name" .place.cpus)")
-        same "what berth does with $name" "$(explained "$name" .state)" placed
-        same "CPUs of $name" "$(count "${stands[-1]}")" "$(count "${lists[-1]}")"
+        read -r state stand < <(explained "$name" '"\(.state) \(.place.cpus)"')
+        lists+=("$(slurm_cpus_of "$name")") stands+=("$stand")
+        same "what berth does with $name" "$state" placed
+        same "CPUs of $name" "$(count "$stand")" "$(count "${lists[-1]}")"
     done
     same "the pool" "$(expand "$(ctl status --json | jq -r .node.pool)" | sort -n)" "$(all_of "${lists[@]}" | uniq)"
     same "where they stand" "$(all_of "${stands[@]}")" "$(all_of "${lists[@]}")"
@@ -25,6 +26,7 @@ pooled() {
 # (A name is one step's only.)
 spread_out() {
     local what=$1 name memory=("m1.$1" "m2.$1") compute=("c1.$1" "c2.$1")
+    several_packages
     shift
     knows memory 20000
     knows compute 10
@@ -33,7 +35,7 @@ spread_out() {
     soon "$what: packages of the memory-bound" "0 1 " packages_of "${memory[@]}"
     soon "$what: packages of the compute-bound" "0 1 " packages_of "${compute[@]}"
     pooled "${memory[@]}" "${compute[@]}"
-    for name in "${memory[@]}" "${compute[@]}"; do on "$name" "$(explained "$name" .place.cpus)"; done
+    for name in "${memory[@]}" "${compute[@]}"; do on "$name" "$(cpus_of "$name")"; done
     stop "${memory[@]}" "${compute[@]}"
 }
 
@@ -59,6 +61,7 @@ t28_a_memory_node_for_a_socket() {
 
 # A job gets whole sockets, and nobody is beside it. With words of its own it still has berth's care, and the pool is all that Slurm gave.
 t28_whole_sockets() {
+    several_packages
     slurm_is SelectTypeParameters=CR_Socket
     knows memory 20000
     knows compute 10
