@@ -67,11 +67,11 @@ static void forget(const struct packer *packer, struct wire_step_id id)
 static void count_refused(const struct packer *packer, struct wire_step_id id, const char *why)
 {
     static struct log_limit limit;
-    char name[WIRE_STEP_NAME_MAX];
+    char name[WIRE_STEP_NAME_MAX], *last = packer->state->tally->refused.why;
+    size_t size = sizeof(packer->state->tally->refused.why);
 
     packer->state->tally->refused.n++;
-    snprintf(packer->state->tally->refused.why, sizeof(packer->state->tally->refused.why), "%s",
-             why);
+    snprintf(last, size, "%.*s", (int)size - 1, why);
     wire_step_name(id, name);
     if (packer->state->tally->refused.in_a_row++ == 0)
         log_limited(&limit, LOG_LEVEL_WARN,

@@ -408,7 +408,7 @@ static void hear(const struct packer *packer, struct step *step, const struct se
         seek->mixed = seek->found;
         if (seek->mixed)
             take_over(packer, step, answer->exe, "");
-        snprintf(seek->seen, sizeof(seek->seen), "%s", tail);
+        snprintf(seek->seen, sizeof(seek->seen), "%.*s", (int)sizeof(seek->seen) - 1, tail);
         return;
     }
     if (!seek->found)

@@ -195,7 +195,7 @@ static int read_batch(struct taskstats_link *link, const pid_t *pid, size_t n,
                       struct taskstats_usage *usage, struct berth_error *err)
 {
     struct request request;
-    unsigned char all[BATCH * sizeof(struct request)];
+    unsigned char all[BATCH * sizeof(struct request)] = {0};
     uint32_t first = link->sequence;
     size_t length = 0, size;
 
