@@ -100,7 +100,8 @@ extern const char *const benefit_word_text[BENEFIT_WORDS];
 
 struct benefit_verdict {
     enum benefit_word word;
-    double gain, low, high;            /* part of the time that programs took less; NAN */
+    double gain, low, high;            /* part of the time that programs took less; NAN. Of a trial
+                                          an interval that holds however often it is looked at */
     size_t programs, slurm_n, berth_n; /* jobs that were measured either way */
     size_t more;                       /* jobs that it takes to tell, about; 0 where it is told */
     bool trial;    /* it is by the trial: those where Slurm put them were left there by lot, */

@@ -619,6 +619,35 @@ static void test_trial_null(void **state)
         }
 }
 
+/* ... however often it is looked at: after each twentieth job, of 120 trials of 1000 jobs, at most
+ * 6 say so once, but for chance. */
+static void test_trial_looks(void **state)
+{
+    static const struct scene scene = {0, 0.1, 0.1, 5, false};
+    unsigned wrong = 0;
+
+    (void)state;
+    srand(14);
+    for (unsigned trial = 0; trial < 120; trial++) {
+        bool misled = false;
+
+        teardown(NULL);
+        setup(NULL);
+        for (uint32_t job = 0; job < 1000; job++) {
+            enum benefit_word word;
+
+            add_drawn(&scene, job + 1);
+            word = job % 20 ? BENEFIT_UNTOLD : benefit_conclude(benefit)->verdict.word;
+            misled = misled || word == BENEFIT_HELPS || word == BENEFIT_HURTS;
+        }
+        wrong += misled;
+    }
+    if (getenv("BERTH_SHOWN"))
+        print_message("%u of 120 trials misled once\n", wrong);
+    if (wrong > 12) /* of 6 that are to be expected more than 12 come once in 100 times */
+        fail_msg("%u of 120 trials without a difference are once said to have one", wrong);
+}
+
 /* Ten points are soon told, as what they are. */
 static void test_trial_power(void **state)
 {
@@ -848,15 +877,16 @@ static void test_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_nothing),     TEST(test_one_placed), TEST(test_one_observed),
-        TEST(test_loser),       TEST(test_ranks),      TEST(test_all_unknown),
-        TEST(test_shells),      TEST(test_means),      TEST(test_measured),
-        TEST(test_pairs),       TEST(test_sizes),      TEST(test_idle),
-        TEST(test_programs),    TEST(test_names),      TEST(test_many),
-        TEST(test_helps),       TEST(test_hurts),      TEST(test_no_gain),
-        TEST(test_too_few),     TEST(test_one_way),    TEST(test_null),
-        TEST(test_nodes),       TEST(test_trial_null), TEST(test_trial_power),
-        TEST(test_trial_alone), TEST(test_trial_few),  TEST(test_job_steps),
+        TEST(test_nothing),     TEST(test_one_placed),  TEST(test_one_observed),
+        TEST(test_loser),       TEST(test_ranks),       TEST(test_all_unknown),
+        TEST(test_shells),      TEST(test_means),       TEST(test_measured),
+        TEST(test_pairs),       TEST(test_sizes),       TEST(test_idle),
+        TEST(test_programs),    TEST(test_names),       TEST(test_many),
+        TEST(test_helps),       TEST(test_hurts),       TEST(test_no_gain),
+        TEST(test_too_few),     TEST(test_one_way),     TEST(test_null),
+        TEST(test_nodes),       TEST(test_trial_null),  TEST(test_trial_power),
+        TEST(test_trial_looks), TEST(test_trial_alone), TEST(test_trial_few),
+        TEST(test_job_steps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
