@@ -100,19 +100,12 @@ static void say_more(FILE *out, const struct loss *loss, enum loss_row row)
         fputs(" (predicted)", out);
 }
 
-void loss_say(FILE *out, const struct loss *loss)
+/* Says each part that is worth a word. */
+static void say_parts(FILE *out, const struct loss *loss)
 {
     const char *before = ": ";
     char percent[32];
 
-    if (isnan(loss_part(loss, LOSS_ROWS)))
-        return;
-    if (loss_part(loss, LOSS_ROWS) < WORTH) {
-        fputs("next to nothing of the time that it could have run", out);
-        return;
-    }
-    fprintf(out, "%s of the time that it could have run",
-            screen_percent(loss_part(loss, LOSS_ROWS), percent));
     for (enum loss_row i = LOSS_CACHES; i < LOSS_ROWS; i++) {
         if (!(loss_part(loss, i) >= WORTH))
             continue;
@@ -120,6 +113,20 @@ void loss_say(FILE *out, const struct loss *loss)
         say_more(out, loss, i);
         before = ", ";
     }
+}
+
+void loss_say(FILE *out, const struct loss *loss)
+{
+    double all = loss_part(loss, LOSS_ROWS);
+    char percent[32];
+
+    if (isnan(all))
+        return;
+    fprintf(out, "%s of the time that it could have run",
+            all < WORTH ? "next to nothing" : screen_percent(all, percent));
+    say_parts(out, loss);
+    if (isnan(loss_part(loss, LOSS_WAITING)))
+        fputs("; how long it waited for a CPU is not known", out);
 }
 
 struct json_object *loss_json(const struct loss *loss)

@@ -95,6 +95,10 @@ scene 4 100 0 '"total":0,"caches":0,"siblings":0,"clock":null,"waiting":0,"threa
 says lost 'next to nothing of the time that it could have run'
 says hint 'it used 1.0 of its 4 cores: ask for fewer (-n, -c), or have berth give back what it does not need (--contention-aware=size)'
 
+scene='waiting is not known' # then what it lost may be more than what is told
+scene 1 3 null "$(echo "$cache" | sed 's/"waiting":[0-9.]*/"waiting":null/')"
+says lost '22 % of the time that it could have run: 22 % sharing caches and memory with sweep (predicted); how long it waited for a CPU is not known'
+
 scene='nothing is known'
 scene 1 100 0 '"total":null'
 says lost -
