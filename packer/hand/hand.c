@@ -44,7 +44,7 @@ static const struct row TABLE(rows, HAND_KINDS) = {
         BEFORE(move, process), ONE(move, process), HAND_BY_HEAD, true, hand_do_move, NULL},
     ROW(HAND_MARK) = {{"mark", "the head", "the CPUs are those of the step's job, or all that its folder has"},
         WHOLE(mark), 0, HAND_BY_HEAD, true, hand_do_mark, NULL},
-    ROW(HAND_CLEAN) = {{"clean", "the head", "nothing: to go home is allowed to all; where that is the hand finds itself"},
+    ROW(HAND_CLEAN) = {{"clean", "the head", "nothing of the step: any may go home, registered or not; where that is the hand finds itself"},
         0, 0, HAND_BY_HEAD, false, hand_do_clean, NULL},
     ROW(HAND_THREADS) = {{"threads", "the head",
         "each thread is the step's, or berthd's own; its CPUs are those of registered jobs, or its cpuset has them"},
