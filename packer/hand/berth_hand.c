@@ -23,6 +23,7 @@
 #include "packer/hand/ask.h"
 #include "packer/hand/door.h"
 #include "packer/hand/pass.h"
+#include "packer/system/urgency.h"
 
 #define LOOK_MS 1000 /* at the file of the plugin's socket */
 #define WAITING_MAX                                                                                \
@@ -70,6 +71,7 @@ static void become_head(const struct site *site, const int theirs[HAND_LINKS], c
 {
     const pid_t hand = getppid();
     int high[HAND_LINKS]; /* above all that they shall be */
+    struct berth_error err;
 
     for (int i = 0; i < HAND_LINKS; i++)
         if ((high[i] = fcntl(theirs[i], F_DUPFD_CLOEXEC, HAND_FD_FIRST + HAND_LINKS)) < 0)
@@ -78,6 +80,8 @@ static void become_head(const struct site *site, const int theirs[HAND_LINKS], c
         if (dup2(high[i], HAND_FD_FIRST + i) < 0)
             return;
     set_signals(SIG_UNBLOCK);
+    if (urgency_raise(&err) < 0) /* it is not inherited */
+        fail("berthd", err.text);
     if (setresgid(site->gid, site->gid, site->gid) < 0 ||
         setresuid(site->uid, site->uid, site->uid) < 0 ||
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != hand ||

@@ -16,6 +16,7 @@ struct hand_known {
     uint64_t stepd_started;
     char leaf[HAND_LEAF_MAX]; /* "": Slurm has no folder of it */
     struct cpus job_home;
+    size_t said; /* so many tasks were named */
     size_t ntasks, room;
     struct hand_task *task; /* [ntasks]; of a step without a folder */
 };

@@ -15,6 +15,7 @@
 
 #include "packer/base/array.h"
 #include "packer/hand/hand_impl.h"
+#include "packer/system/process_look.h"
 
 #define SCOPE "slurmstepd.scope"
 #define FOLDERS_DEEP 8 /* slices in slices */
@@ -121,20 +122,6 @@ static int check_home(struct hand_asked *asked, struct hand_known *fresh)
     return 0;
 }
 
-/* Where the head is a process of its own, and says what root's plugin has said, the kernel has to
- * say the same of tasks: that Slurm tracks them as those of the step. */
-static int check_tasks(struct hand_asked *asked, const struct hand_known *step)
-{
-    const struct hand_message *message = asked->message;
-
-    for (uint32_t i = 0; i < message->n; i++)
-        if (!hand_is_tracked(asked->hand, step, message->step.task[i].pid))
-            return hand_refuse(asked,
-                               "step %u.%u: process %d is in no cgroup that Slurm has made of it",
-                               message->id.job, message->id.step, (int)message->step.task[i].pid);
-    return 0;
-}
-
 /* ---- the messages ---- */
 
 static void forget(struct hand *hand, struct hand_known *known)
@@ -144,16 +131,35 @@ static void forget(struct hand *hand, struct hand_known *known)
     sum_up(hand);
 }
 
-/* Adds the tasks that the message names. 0, or -1 with ENOMEM. */
-static int add_tasks(struct hand_known *known, const struct hand_message *message)
+/* Where the head is a process of its own, and says what root's plugin has said, the kernel has to
+ * say the same of a task: that Slurm tracks it as one of the step. 1; 0: it has gone; or -1. */
+static int is_true(struct hand_asked *asked, const struct hand_known *step, pid_t pid)
 {
-    if (message->n == 0)
+    if (!asked->hand->site.head || hand_is_tracked(asked->hand, step, pid))
+        return 1;
+    if (!process_started(asked->hand->site.root, pid))
         return 0;
-    if (array_grow(&known->task, &known->room, known->ntasks + message->n, sizeof(*known->task)) <
-        0)
-        return -1;
-    memcpy(known->task + known->ntasks, message->step.task, message->n * sizeof(*known->task));
-    known->ntasks += message->n;
+    return hand_refuse(asked, "step %u.%u: process %d is in no cgroup that Slurm has made of it",
+                       step->id.job, step->id.step, (int)pid);
+}
+
+/* Adds the tasks that the message names. 0, or -1 with errno and why. */
+static int add_tasks(struct hand_asked *asked, struct hand_known *known)
+{
+    const struct hand_message *message = asked->message;
+
+    if (message->n > 0 && array_grow(&known->task, &known->room, known->ntasks + message->n,
+                                     sizeof(*known->task)) < 0)
+        return berth_no_memory(&asked->answer->why);
+    known->said += message->n;
+    for (uint32_t i = 0; i < message->n; i++) {
+        int is = is_true(asked, known, message->step.task[i].pid);
+
+        if (is < 0)
+            return -1;
+        if (is)
+            known->task[known->ntasks++] = message->step.task[i];
+    }
     return 0;
 }
 
@@ -163,7 +169,7 @@ static bool goes_on(const struct hand_known *known, const struct hand_message *m
     return known && message->step.leaf[0] == '\0' && known->leaf[0] == '\0' &&
            known->uid == message->step.uid &&
            cpus_equal(&known->job_home, &message->step.job_home) &&
-           known->ntasks >= HAND_THREADS_MAX && known->ntasks % HAND_THREADS_MAX == 0;
+           known->said >= HAND_THREADS_MAX && known->said % HAND_THREADS_MAX == 0;
 }
 
 int hand_do_step(struct hand_asked *asked)
@@ -180,16 +186,15 @@ int hand_do_step(struct hand_asked *asked)
     if (message->id.job == 0)
         return hand_refuse(asked, "step: there is no job 0");
     if (goes_on(known, message))
-        return hand->site.head && check_tasks(asked, known) < 0 ? -1
-               : add_tasks(known, message) < 0 ? berth_no_memory(&asked->answer->why)
-                                               : 0;
+        return add_tasks(asked, known);
     memcpy(fresh.leaf, message->step.leaf, sizeof(fresh.leaf));
     if (fresh.leaf[0] && (check_leaf(asked) < 0 || check_home(asked, &fresh) < 0))
         return -1;
-    if (hand->site.head && check_tasks(asked, &fresh) < 0)
+    if (add_tasks(asked, &fresh) < 0) {
+        free(fresh.task);
         return -1;
-    if (add_tasks(&fresh, message) < 0 ||
-        array_grow(&hand->known, &hand->room, hand->n + 1, sizeof(fresh)) < 0) {
+    }
+    if (array_grow(&hand->known, &hand->room, hand->n + 1, sizeof(fresh)) < 0) {
         free(fresh.task);
         return berth_no_memory(&asked->answer->why);
     }

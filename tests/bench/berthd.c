@@ -44,6 +44,7 @@ void bench_berthd_topology(const char *synthetic)
 
 static void write_conf(const char *path, const char *folder, const char *more)
 {
+    const char *user = getenv("BENCH_USER"); /* whom berthd runs as, beside berth-hand */
     FILE *file = fopen(path, "w");
     char *lines;
 
@@ -53,9 +54,11 @@ static void write_conf(const char *path, const char *folder, const char *more)
                  "control = 0\nsocket = %s\nstate_dir = %s\nprofile_db = %s/profiles.db\n"
                  "machine_profile = %s/machine.json\n"
                  "topology = %s\nenforcement = dryrun\n"
-                 "log_level = warn\nledger = %s%s%s\nledger_queue = %s/ledger.queue\n%s",
+                 "log_level = warn\nledger = %s%s%s\nledger_queue = %s/ledger.queue\n"
+                 "user = %s\n%s",
                  address.sun_path, folder, folder, folder, topology, ledger ? "sqlite:" : "off",
-                 ledger ? folder : "", ledger ? "/ledger.db" : "", folder, more) < 0 ||
+                 ledger ? folder : "", ledger ? "/ledger.db" : "", folder, user ? user : "root",
+                 more) < 0 ||
         known_lines(program, lines, file) < 0)
         bench_die(program, strerror(errno));
     free(lines);

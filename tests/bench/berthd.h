@@ -23,7 +23,8 @@ void bench_berthd_ledger(bool on);
 
 /* Starts ./berthd of the build folder with its files in the folder and enforcement=dryrun on
  * BENCH_CORES cores and 24 caches (this machine has fewer), and returns when it can be asked; more:
- * further lines of berth.conf. It stays until bench_berthd_stop. */
+ * further lines of berth.conf. BENCH_USER of the environment is the user that it runs as (root). It
+ * stays until bench_berthd_stop. */
 pid_t bench_berthd_start(const char *folder, const char *more);
 void bench_berthd_stop(pid_t pid);
 
