@@ -24,7 +24,7 @@ bool hand_is_apart(void)
     return getenv(HAND_APART) != NULL;
 }
 
-static struct hand_link *for_files; /* as rootfs_ask() it is for the whole process */
+static struct hand_link *apart; /* berth-hand is asked for the whole process */
 
 static int open_file(const char *path, int flags)
 {
@@ -37,8 +37,40 @@ static int open_file(const char *path, int flags)
         return -1;
     }
     strcpy(message.file.path, path);
-    return hand_ask(for_files, HAND_BY_HEAD, &message, &answer, NULL) == 0 ? answer.fd : -1;
+    return hand_ask(apart, HAND_BY_HEAD, &message, &answer, NULL) == 0 ? answer.fd : -1;
 }
+
+static int ask_usage(const struct hand_message *message, struct hand_answer *answer)
+{
+    return hand_ask(apart, HAND_BY_HEAD, message, answer, NULL);
+}
+
+static int read_usage(const pid_t *pid, size_t n, struct taskstats_usage *usage)
+{
+    struct hand_message message = {.kind = HAND_USAGE, .n = (uint32_t)n};
+    struct hand_answer answer;
+
+    memcpy(message.usage.pid, pid, n * sizeof(*pid));
+    if (ask_usage(&message, &answer) < 0)
+        return -1;
+    memcpy(usage, answer.usage, n * sizeof(*usage));
+    return 0;
+}
+
+static int read_thread(pid_t tid, struct taskstats_thread *thread)
+{
+    struct hand_message message = {.kind = HAND_USAGE, .n = 1};
+    struct hand_answer answer;
+
+    message.usage.thread = 1;
+    message.usage.pid[0] = tid;
+    if (ask_usage(&message, &answer) < 0)
+        return -1;
+    *thread = answer.thread;
+    return 0;
+}
+
+static const struct taskstats_asker usage_asker = {read_usage, read_thread};
 
 struct hand_link *hand_link_open(const struct hand_site *site)
 {
@@ -49,8 +81,9 @@ struct hand_link *hand_link_open(const struct hand_site *site)
     pthread_mutex_init(&link->mutex, NULL);
     link->hand = hand_is_apart() ? NULL : hand_new(site);
     if (hand_is_apart()) {
-        for_files = link;
+        apart = link;
         rootfs_ask(open_file);
+        taskstats_ask(&usage_asker);
     }
     if (link->hand || hand_is_apart())
         return link;
@@ -72,9 +105,10 @@ void hand_link_close(struct hand_link *link)
 {
     if (!link)
         return;
-    if (for_files == link) {
+    if (apart == link) {
         rootfs_ask(NULL);
-        for_files = NULL;
+        taskstats_ask(NULL);
+        apart = NULL;
     }
     hand_free(link->hand);
     pthread_mutex_destroy(&link->mutex);
@@ -87,14 +121,14 @@ void hand_link_idle(struct hand_link *link, bool idle)
         hand_allow_idle(link->hand, idle);
 }
 
-static int hear(int from, struct hand_answer *answer)
+static int hear(int from, const struct hand_message *message, struct hand_answer *answer)
 {
     int fd;
     ssize_t got = pass_receive(from, answer, sizeof(*answer), &fd);
 
     answer->fd = fd;
-    if (got >= (ssize_t)offsetof(struct hand_answer, status) && answer->n <= HAND_PAGES_MAX &&
-        (size_t)got == hand_answer_size(answer))
+    if (got >= (ssize_t)offsetof(struct hand_answer, status) && answer->n <= message->n &&
+        (size_t)got == hand_answer_size(message, answer))
         return 0;
     file_close(fd);
     return -1;
@@ -113,7 +147,7 @@ static int ask_slowly(struct hand_link *link, int to, const struct hand_message 
     pthread_mutex_unlock(&link->mutex);
     close(pair[1]);
     if (rc == 0)
-        rc = hear(pair[0], answer);
+        rc = hear(pair[0], message, answer);
     close(pair[0]);
     return rc;
 }
@@ -126,7 +160,7 @@ static int ask_at_once(struct hand_link *link, int to, const struct hand_message
     pthread_mutex_lock(&link->mutex);
     rc = pass_send(to, message, size, -1);
     if (rc == 0)
-        rc = hear(to, answer);
+        rc = hear(to, message, answer);
     pthread_mutex_unlock(&link->mutex);
     return rc;
 }

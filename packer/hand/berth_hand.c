@@ -115,9 +115,9 @@ static int start_head(struct process *process, const struct site *site, char **a
 
 /* ---- what it is asked ---- */
 
-static int send_answer(int to, const struct hand_answer *answer)
+static int send_answer(int to, const struct hand_message *message, const struct hand_answer *answer)
 {
-    int rc = pass_send(to, answer, hand_answer_size(answer), answer->fd);
+    int rc = pass_send(to, answer, hand_answer_size(message, answer), answer->fd);
 
     file_close(answer->fd);
     return rc;
@@ -142,7 +142,7 @@ static void answer_apart(struct process *process, enum hand_who who,
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != hand)
         _exit(EXIT_FAILURE);
     hand_answer(process->hand, who, message, size, &answer);
-    _exit(send_answer(to, &answer) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+    _exit(send_answer(to, message, &answer) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 /* One message. False: berthd is not there any more, or does not hear its answer. */
@@ -163,7 +163,7 @@ static bool serve_one(struct process *process, int link)
     }
     file_close(with);
     hand_answer(process->hand, who, &message, size, &answer);
-    return send_answer(process->ours[link], &answer) == 0;
+    return send_answer(process->ours[link], &message, &answer) == 0;
 }
 
 /* Children that have ended. Returns false when berthd is one of them, with its status. */

@@ -57,6 +57,8 @@ static const struct row TABLE(rows, HAND_KINDS) = {
         WHOLE(file), 0, HAND_BY_HEAD, false, hand_may_open, hand_do_open},
     ROW(HAND_PAGES) = {{"pages", "the head", "the process is one of a registered step, and began when it is said to"},
         BEFORE(pages, page), ONE(pages, page), HAND_BY_HEAD, false, hand_may_move_pages, hand_do_pages},
+    ROW(HAND_USAGE) = {{"usage", "the head", "nothing: they are numbers of the scheduler"},
+        BEFORE(usage, pid), ONE(usage, pid), HAND_BY_HEAD, false, hand_do_usage, NULL},
 };
 TABLE_COMPLETE(rows);
 /* clang-format on */
@@ -68,11 +70,21 @@ const struct hand_kind_row *hand_kind_row(enum hand_kind kind)
 
 size_t hand_message_size(uint32_t kind, uint32_t n)
 {
-    const uint32_t most = kind == HAND_PAGES ? HAND_PAGES_MAX : HAND_THREADS_MAX;
+    const uint32_t most = kind == HAND_PAGES   ? HAND_PAGES_MAX
+                          : kind == HAND_USAGE ? TASKSTATS_BATCH
+                                               : HAND_THREADS_MAX;
 
     if (kind >= HAND_KINDS || n > (rows[kind].each ? most : 0))
         return 0;
     return BODY + rows[kind].fixed + n * rows[kind].each;
+}
+
+size_t hand_answer_size(const struct hand_message *message, const struct hand_answer *answer)
+{
+    const size_t each =
+        message->kind == HAND_USAGE ? sizeof(answer->usage[0]) : sizeof(answer->status[0]);
+
+    return offsetof(struct hand_answer, status) + answer->n * each;
 }
 
 bool hand_is_slow(const struct hand_message *message, size_t size)
@@ -98,6 +110,8 @@ void hand_free(struct hand *hand)
     for (size_t i = 0; i < hand->n; i++)
         free(hand->known[i].task);
     free(hand->known);
+    if (hand->usage.answers)
+        taskstats_close(&hand->usage);
     pthread_mutex_destroy(&hand->mutex);
     free(hand);
 }

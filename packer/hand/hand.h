@@ -42,6 +42,9 @@ void hand_answer(struct hand *hand, enum hand_who who, const struct hand_message
 /* Returns the bytes of a message of that kind with n in its array; 0: there is none such. */
 size_t hand_message_size(uint32_t kind, uint32_t n);
 
+/* Returns the bytes of an answer to that message that are filled. */
+size_t hand_answer_size(const struct hand_message *message, const struct hand_answer *answer);
+
 /* Says whether the answer to such a message may wait for a lock that a user's process holds: then
  * it is for a process or a thread of its own. */
 bool hand_is_slow(const struct hand_message *message, size_t size);

@@ -26,8 +26,9 @@ struct hand {
     bool idle;
     pthread_mutex_t mutex; /* over what follows: threads of berthd ask, too */
     size_t n, room;
-    struct hand_known *known; /* [n] */
-    struct cpus pool;         /* that Slurm has given to their jobs */
+    struct hand_known *known;    /* [n] */
+    struct cpus pool;            /* that Slurm has given to their jobs */
+    struct taskstats_link usage; /* answers NULL: not opened yet */
 };
 
 /* A message that is being answered. `step`: NULL where it names none that is known. */
@@ -52,6 +53,7 @@ int hand_do_mark(struct hand_asked *asked);
 int hand_do_clean(struct hand_asked *asked);
 int hand_do_threads(struct hand_asked *asked);
 int hand_do_class(struct hand_asked *asked);
+int hand_do_usage(struct hand_asked *asked);
 int hand_may_open(struct hand_asked *asked);
 int hand_do_open(struct hand_asked *asked);
 int hand_may_move_pages(struct hand_asked *asked);

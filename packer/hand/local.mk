@@ -13,7 +13,8 @@ libpacker_la_SOURCES += \
 	packer/hand/pass.c packer/hand/pass.h \
 	packer/hand/place.c \
 	packer/hand/refuse.c \
-	packer/hand/threads.c
+	packer/hand/threads.c \
+	packer/hand/usage.c
 
 pkglibexec_PROGRAMS += berth-hand
 berth_hand_SOURCES = packer/hand/berth_hand.c

@@ -14,6 +14,7 @@
 
 #include "packer/base/cpus.h"
 #include "packer/base/error.h"
+#include "packer/system/taskstats.h"
 #include "packer/wire/wire.h"
 
 enum hand_kind {
@@ -28,6 +29,7 @@ enum hand_kind {
     HAND_CLASS,   /* threads get a scheduling class and a time slice */
     HAND_FILE,    /* a file that only root may read is opened */
     HAND_PAGES,   /* pages of a process: on which memory nodes they are, or shall be */
+    HAND_USAGE,   /* what the kernel counts of processes, or of a thread (taskstats) */
     HAND_KINDS
 };
 
@@ -137,6 +139,11 @@ struct hand_pages {
     struct hand_page page[HAND_PAGES_MAX];
 };
 
+struct hand_usage {
+    uint32_t thread, unused; /* 1: the only one is a thread, of which it is asked when it began */
+    int32_t pid[TASKSTATS_BATCH];
+};
+
 struct hand_message {
     uint32_t kind, n;       /* how many of its array are filled */
     struct wire_step_id id; /* {0, 0}: berthd itself, or no step */
@@ -150,23 +157,23 @@ struct hand_message {
         struct hand_class class;
         struct hand_file file;
         struct hand_pages pages;
+        struct hand_usage usage;
     };
 };
 
 /* `rc`: 0; or -1, and `error` is its errno and `why` says why. `fd`: of HAND_FILE, the asker's
  * to close; else -1. `status`: one for each of the array's, up to where it failed: 1 done, 0 it has
- * gone, or -errno; of HAND_PAGES, what move_pages(2) says. */
+ * gone, or -errno; of HAND_PAGES, what move_pages(2) says. Of HAND_USAGE it is `usage`, one for
+ * each, or `thread`. */
 struct hand_answer {
     int32_t rc, error, fd;
     uint32_t n;
     struct berth_error why;
-    int32_t status[HAND_PAGES_MAX];
+    union {
+        int32_t status[HAND_PAGES_MAX];
+        struct taskstats_usage usage[TASKSTATS_BATCH];
+        struct taskstats_thread thread;
+    };
 };
-
-/* The bytes of an answer that are filled. */
-static inline size_t hand_answer_size(const struct hand_answer *answer)
-{
-    return offsetof(struct hand_answer, status) + answer->n * sizeof(answer->status[0]);
-}
 
 #endif

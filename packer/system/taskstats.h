@@ -36,8 +36,22 @@ struct taskstats_link {
     int fd;
     uint16_t family;
     uint32_t sequence;
+    bool asks;              /* the kernel does not allow it to this process, and another asks */
     unsigned char *answers; /* room for one batch of answers */
 };
+
+#define TASKSTATS_BATCH 32 /* processes that another is asked of at once */
+
+/* Who asks the kernel for this process: as taskstats_read() with at most TASKSTATS_BATCH processes,
+ * and as taskstats_thread(). 0, or -1 with errno. */
+struct taskstats_asker {
+    int (*read)(const pid_t *pid, size_t n, struct taskstats_usage *usage);
+    int (*thread)(pid_t tid, struct taskstats_thread *thread);
+};
+
+/* Says who is asked where the kernel does not allow it to this process; NULL: nobody. It is for the
+ * whole process, and for links that are opened from then on. */
+void taskstats_ask(const struct taskstats_asker *asker);
 
 /* Connects. 0, or -1 and err: the kernel does not offer it here; nothing is left open. */
 int taskstats_connect(struct taskstats_link *link, struct berth_error *err);

@@ -433,6 +433,12 @@ static void pages_of_who_had_that_number(void)
     lie.pages.started = 1;
 }
 
+static void a_question_that_is_none(void)
+{
+    lie = (struct hand_message){.kind = HAND_USAGE, .n = 2};
+    lie.usage.thread = 1;
+}
+
 static void a_kind_that_is_none(void)
 {
     lie = (struct hand_message){.kind = HAND_KINDS, .id = STEP};
@@ -490,6 +496,7 @@ static const struct attack {
     ATTACK(pages_of_munged),
     ATTACK(pages_of_slurmstepd_are_moved),
     ATTACK(pages_of_who_had_that_number),
+    ATTACK(a_question_that_is_none),
     ATTACK(a_kind_that_is_none),
     ATTACK(more_threads_than_there_is_room),
 };
@@ -596,34 +603,37 @@ static void test_what_root_is_made_to_say(void **state)
     }
 }
 
+/* Says for root that this process is a task of the step, and has it pinned; as try_it(). */
+static int name_task(struct wire_step_id id, pid_t pid)
+{
+    struct hand_message message = {.kind = HAND_STEP, .n = 1, .id = id};
+    struct hand_answer answer;
+
+    message.step.job_home = cpus_of("0-7");
+    message.step.task[0] = (struct hand_task){.pid = pid};
+    hand_answer(scene.hand, HAND_BY_ROOT, &message, hand_message_size(HAND_STEP, 1), &answer);
+    give_thread(id, pid, pid, "0");
+    return try_it();
+}
+
 /* A berthd that is not root's cannot make a task of what Slurm does not track as one. */
 static void test_what_the_head_says_for_root(void **state)
 {
-    struct hand_message message = {.kind = HAND_STEP, .n = 1, .id = OTHER};
-    struct hand_answer answer;
-    struct hand_site site;
-
     (void)state;
     for (size_t s = 0; s < slurm_series_n; s++) {
         open_scene(&slurm_series[s]);
-        site = (struct hand_site){.root = &scene.tree.root,
-                                  .cgroup_root = "/cg",
-                                  .tree = "berth",
-                                  .unified = slurm_series[s].unified,
-                                  .head = 1};
         hand_free(scene.hand);
-        scene.hand = hand_new(&site);
-        message.step.job_home = cpus_of("0-7");
-        message.step.task[0] = (struct hand_task){.pid = scene.victim};
-        hand_answer(scene.hand, HAND_BY_ROOT, &message, hand_message_size(HAND_STEP, 1), &answer);
-        assert_int_equal(answer.rc, -1);
-        message.step.task[0].pid = scene.task; /* another step's */
-        hand_answer(scene.hand, HAND_BY_ROOT, &message, hand_message_size(HAND_STEP, 1), &answer);
-        assert_int_equal(answer.rc, -1);
-        message.id = STEP;
-        hand_answer(scene.hand, HAND_BY_ROOT, &message, hand_message_size(HAND_STEP, 1), &answer);
-        assert_int_equal(answer.rc, 0);
-        message.id = OTHER;
+        scene.hand = hand_new(&(struct hand_site){.root = &scene.tree.root,
+                                                  .cgroup_root = "/cg",
+                                                  .tree = "berth",
+                                                  .unified = slurm_series[s].unified,
+                                                  .head = 1});
+        assert_int_equal(name_task(OTHER, scene.victim), 1);
+        if (!slurm_series[s].sluid) /* which does not say whose job it is */
+            assert_int_equal(name_task(OTHER, scene.task), 1);
+        assert_untouched(scene.victim);
+        assert_untouched(scene.task);
+        assert_int_equal(name_task(STEP, scene.task), -1);
         close_scene();
     }
 }
@@ -682,6 +692,8 @@ static void fill_body(void)
         lie.folder = (struct hand_folder){.place = draw(HAND_PLACES + 1), .make = draw(3)};
     if (lie.kind == HAND_FILE)
         open_file(draw(2) ? "/proc/%d/exe" : "/proc/%d/../../etc/shadow", any_pid());
+    for (size_t i = 0; i < TASKSTATS_BATCH && lie.kind == HAND_USAGE; i++)
+        lie.usage.pid[i] = any_pid();
     if (lie.kind == HAND_PAGES) {
         lie.pages.pid = any_pid();
         lie.pages.move = draw(3);
