@@ -3,8 +3,9 @@
  * root, becomes it (daemon/apart.h), and it starts berthd again as that user, with no capability.
  *
  * It answers what berthd asks, one message at a time, and gives it the connections of root's
- * plugin. When berthd ends, it ends with the same status; when it ends, the kernel kills berthd. It
- * reads no file of configuration: what root has configured is on its command line. */
+ * plugin. When berthd ends, it ends with the same status, but for one that a signal has ended: then
+ * another is started, which goes on by the journal. When it ends, the kernel kills berthd. It reads
+ * no file of configuration: what root has configured is on its command line. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -17,6 +18,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "packer/base/file.h"
@@ -26,6 +28,9 @@
 #include "packer/system/urgency.h"
 
 #define LOOK_MS 1000 /* at the file of the plugin's socket */
+#define STARTS_MAX 5 /* of berthd */
+#define END_LOOK_NS 10000000
+#define END_LOOKS 1500 /* 15 s */
 #define WAITING_MAX                                                                                \
     8 /* as the threads of berthd that may wait for users' processes (base/hands.h) */
 
@@ -43,7 +48,9 @@ struct process {
     int ours[HAND_LINKS]; /* of the socket pairs whose other ends berthd has */
     int signals;
     int waiting; /* processes that answer what may take its time */
-    pid_t head;
+    pid_t head;  /* berthd; 0: it has ended, by a signal (crashed), or with that status */
+    int status;
+    bool crashed;
 };
 
 static int fail(const char *what, const char *why)
@@ -166,72 +173,98 @@ static bool serve_one(struct process *process, int link)
     return send_answer(process->ours[link], &message, &answer) == 0;
 }
 
-/* Children that have ended. Returns false when berthd is one of them, with its status. */
-static bool bury(struct process *process, int *status)
+static void note_end(struct process *process, int how)
 {
-    bool lives = true;
+    process->status = WIFEXITED(how) ? WEXITSTATUS(how) : EXIT_FAILURE;
+    process->crashed = WIFSIGNALED(how);
+    if (process->crashed)
+        fail("berthd", strsignal(WTERMSIG(how)));
+    process->head = 0;
+}
+
+/* Children that have ended. */
+static void bury(struct process *process)
+{
     pid_t child;
     int how;
 
-    while ((child = waitpid(-1, &how, WNOHANG)) > 0) {
-        if (child != process->head) {
+    while ((child = waitpid(-1, &how, WNOHANG)) > 0)
+        if (child == process->head)
+            note_end(process, how);
+        else
             process->waiting--;
-            continue;
-        }
-        *status = WIFEXITED(how) ? WEXITSTATUS(how) : EXIT_FAILURE;
-        if (WIFSIGNALED(how))
-            fail("berthd", strsignal(WTERMSIG(how)));
-        process->head = 0;
-        lives = false;
-    }
-    return lives;
 }
 
-/* A signal. Returns false when berthd has ended, with its status. */
-static bool on_signal(struct process *process, int *status)
+static void on_signal(struct process *process)
 {
     struct signalfd_siginfo info;
 
     if (read(process->signals, &info, sizeof(info)) != sizeof(info))
-        return true;
+        return;
     if (info.ssi_signo == SIGCHLD)
-        return bury(process, status);
-    kill(process->head, (int)info.ssi_signo);
-    return true;
+        bury(process);
+    else
+        kill(process->head, (int)info.ssi_signo);
 }
 
-/* Ends a head that does not behave as berthd does. */
-static int end_head(struct process *process)
+/* Ends a berthd that does not speak any more, or not as berthd does: it has its time to stop. */
+static void end_head(struct process *process)
 {
+    const struct timespec look = {.tv_nsec = END_LOOK_NS};
+    pid_t ended = 0;
     int how;
 
-    if (!process->head)
-        return EXIT_FAILURE;
     kill(process->head, SIGTERM);
-    return waitpid(process->head, &how, 0) == process->head && WIFEXITED(how) ? WEXITSTATUS(how)
-                                                                              : EXIT_FAILURE;
+    for (int i = 0; ended == 0 && i < END_LOOKS; i++) {
+        ended = waitpid(process->head, &how, WNOHANG);
+        if (ended == 0)
+            nanosleep(&look, NULL);
+    }
+    if (ended == 0) {
+        kill(process->head, SIGKILL);
+        ended = waitpid(process->head, &how, 0);
+    }
+    if (ended == process->head)
+        note_end(process, how);
 }
 
-static int serve(struct process *process)
+/* Until berthd has ended. */
+static void serve(struct process *process)
 {
     struct pollfd wait[] = {{process->ours[HAND_LINK_ROOT], POLLIN, 0},
                             {process->ours[HAND_LINK_HEAD], POLLIN, 0},
                             {process->door.fd, POLLIN, 0},
                             {process->signals, POLLIN, 0}};
-    int status = EXIT_FAILURE;
 
-    for (;;) {
+    while (process->head) {
         wait[2].fd = process->door.fd;
         if (poll(wait, 4, LOOK_MS) == 0)
             door_check(&process->door);
-        if (wait[3].revents && !on_signal(process, &status))
-            return status;
-        for (int link = HAND_LINK_ROOT; link <= HAND_LINK_HEAD; link++)
+        if (wait[3].revents)
+            on_signal(process);
+        for (int link = HAND_LINK_ROOT; process->head && link <= HAND_LINK_HEAD; link++)
             if (wait[link].revents && !serve_one(process, link))
-                return end_head(process);
-        if (wait[2].revents)
+                end_head(process);
+        if (process->head && wait[2].revents)
             door_pass(&process->door, process->ours[HAND_LINK_DOOR]);
     }
+    for (int i = 0; i < HAND_LINKS; i++)
+        close(process->ours[i]);
+}
+
+/* Starts berthd, and starts it again where a signal has ended it: who connects meanwhile waits. One
+ * that is ended again and again is left to whoever starts this process. */
+static int serve_all(struct process *process, const struct site *site, char **argv)
+{
+    int starts = 0;
+
+    do {
+        if (start_head(process, site, argv) != EXIT_SUCCESS)
+            return EXIT_FAILURE;
+        hand_serve_head(process->hand, process->head);
+        serve(process);
+    } while (process->crashed && ++starts < STARTS_MAX);
+    return process->status;
 }
 
 /* ---- start ---- */
@@ -285,7 +318,7 @@ static int parse(int argc, char **argv, struct site *site)
                : -1;
 }
 
-static struct hand *make_hand(const struct site *site, struct rootfs *root, pid_t head)
+static struct hand *make_hand(const struct site *site, struct rootfs *root)
 {
     struct berth_error err;
     struct hand *hand;
@@ -296,8 +329,7 @@ static struct hand *make_hand(const struct site *site, struct rootfs *root, pid_
                                         .cgroup_root = site->cgroup_root,
                                         .tree = site->tree,
                                         .unified = site->unified,
-                                        .rebinds = site->rebinds,
-                                        .head = head});
+                                        .rebinds = site->rebinds});
     if (hand)
         hand_allow_idle(hand, site->idle);
     return hand;
@@ -321,10 +353,8 @@ int main(int argc, char **argv)
         return fail("start", strerror(errno));
     if (door_open(&process.door, site.plugin, &err) < 0)
         return fail("socket", err.text);
-    if (start_head(&process, &site, argv + first) != EXIT_SUCCESS)
-        return EXIT_FAILURE;
-    process.hand = make_hand(&site, &root, process.head);
-    status = process.hand ? serve(&process) : end_head(&process);
+    process.hand = make_hand(&site, &root);
+    status = process.hand ? serve_all(&process, &site, argv + first) : EXIT_FAILURE;
     door_close(&process.door);
     hand_free(process.hand);
     return status;

@@ -121,6 +121,11 @@ void hand_allow_idle(struct hand *hand, bool idle)
     hand->idle = idle;
 }
 
+void hand_serve_head(struct hand *hand, pid_t head)
+{
+    hand->site.head = head;
+}
+
 /* What can be said of any message, by its row. */
 static int check_row(struct hand_asked *asked, enum hand_who who, size_t size)
 {

@@ -34,6 +34,9 @@ void hand_free(struct hand *hand); /* NULL is fine */
 /* Says whether steps may stand on cores that Slurm has given to nobody (the key `idle`). */
 void hand_allow_idle(struct hand *hand, bool idle);
 
+/* Says which process is berthd, where that is not this one. */
+void hand_serve_head(struct hand *hand, pid_t head);
+
 /* Answers a message of so many bytes. answer->rc: 0; -1, and nothing was changed, but for what
  * answer->status says is done. Any bytes may be in it. */
 void hand_answer(struct hand *hand, enum hand_who who, const struct hand_message *message,

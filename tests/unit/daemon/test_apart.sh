@@ -49,8 +49,16 @@ begin() {
     "$dir/berthd" -c "$dir/berth.conf" --test-keys >"$dir/log" 2>&1 &
     hand=$!
     soon grep -q "berthd .*: [0-9]* cores" "$dir/log" || cat "$dir/log"
+    find_head
+}
+
+find_head() {
     head=$(cat "/proc/$hand/task/$hand/children" 2>/dev/null)
     head=${head% }
+}
+
+starts() { # TIMES: berthd has said so often that it is ready
+    [ "$(grep -c "berthd .*: [0-9]* cores" "$dir/log")" = "$1" ]
 }
 
 says() { # PID KEY: a line of its status
@@ -101,7 +109,14 @@ ended 0
 soon gone "$head"
 same "the plugin's socket, after the end" "$(ls "$dir/run/s.plugin" 2>/dev/null)" ""
 
+# A berthd that was killed is started again, four times.
 begin
+for n in 2 3 4 5; do
+    kill -KILL "$head"
+    soon starts "$n" || break
+    find_head
+done
+./berthctl top -b -n 1 --socket "$dir/run/s.plugin" >/dev/null || not_ok "the fifth berthd: no answer"
 kill -KILL "$head"
 ended 1
 grep -q "berth-hand: berthd: Killed" "$dir/log" || not_ok "it is not said that berthd was killed"
