@@ -22,6 +22,8 @@ struct improve {
     size_t n;            /* units: each stands on one cache */
     const size_t *cores; /* [n] that each takes there, >= 1 */
     const size_t *kind;  /* [n] units of a kind are the same to pair() and lost(); NULL: none are */
+    const size_t *like;  /* [n] units of a like, of which this is one, are the same to pair() beside
+                            any other unit; NULL: none are */
     size_t caches;
     const size_t *room;   /* [caches] cores that are there for units */
     const size_t *domain; /* [caches] the memory node that the cache has; NULL: one for all */

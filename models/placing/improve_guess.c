@@ -6,12 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROUNDING 1e-12 /* of sums, as a part of them */
+
 void guess_free(struct guess *guess)
 {
     free(guess->cache_of);
     free(guess->used);
     free(guess->first);
     free(guess->member);
+    free(guess->own);
     free(guess->beside);
     free(guess->closest);
     free(guess->asks);
@@ -23,11 +26,12 @@ static int guess_alloc(struct guess *guess, size_t n, size_t caches)
     guess->used = calloc(caches + 1, sizeof(*guess->used));
     guess->first = calloc(caches + 2, sizeof(*guess->first));
     guess->member = calloc(n + 1, sizeof(*guess->member));
+    guess->own = calloc(n + 1, sizeof(*guess->own));
     guess->beside = calloc(n * caches + 1, sizeof(*guess->beside));
     guess->closest = calloc(n * caches + 1, sizeof(*guess->closest));
     guess->asks = calloc(3 * caches + 1, sizeof(*guess->asks));
-    if (!guess->cache_of || !guess->used || !guess->first || !guess->member || !guess->beside ||
-        !guess->closest || !guess->asks) {
+    if (!guess->cache_of || !guess->used || !guess->first || !guess->member || !guess->own ||
+        !guess->beside || !guess->closest || !guess->asks) {
         errno = ENOMEM;
         return -1;
     }
@@ -86,10 +90,20 @@ static void count_in_domain(struct guess *guess, size_t unit, size_t cache, doub
     guess->both[domain] += sign * problem->asks[unit] * problem->minds[unit];
 }
 
+/* Returns where the sums of the unit for that cache are, in beside and closest. */
+static size_t at_beside(const struct guess *guess, size_t unit, size_t cache)
+{
+    const size_t *like = guess->problem->like;
+
+    return (like ? like[unit] : unit) * guess->problem->caches + cache;
+}
+
 double guess_beside(struct guess *guess, size_t unit, size_t cache)
 {
     const struct improve *problem = guess->problem;
-    double *beside = &guess->beside[unit * problem->caches + cache], sum = 0, closest = 0;
+    bool own = guess->cache_of[unit] == cache;
+    size_t at = at_beside(guess, unit, cache);
+    double *beside = own ? &guess->own[unit] : &guess->beside[at], sum = 0, closest = 0;
 
     if (!isnan(*beside))
         return *beside;
@@ -100,15 +114,19 @@ double guess_beside(struct guess *guess, size_t unit, size_t cache)
         sum += pair;
         closest = pair > closest ? pair : closest;
     }
-    guess->closest[unit * problem->caches + cache] = closest;
+    if (!own)
+        guess->closest[at] = closest;
     return *beside = sum;
 }
 
 /* Forgets the sums for a cache: its members have changed. */
 static void forget_beside(struct guess *guess, size_t cache)
 {
-    for (size_t u = 0; u < guess->problem->n; u++)
+    for (size_t u = 0; u < guess->problem->n; u++) {
         guess->beside[u * guess->problem->caches + cache] = NAN;
+        if (guess->cache_of[u] == cache)
+            guess->own[u] = NAN;
+    }
 }
 
 /* Returns by how much a sum differs between domains. */
@@ -301,24 +319,23 @@ static double exchange_costs(const struct guess *guess, size_t u, size_t v)
                                minds * (guess->asks[a] - guess->asks[b]) + 2 * asks * minds);
 }
 
-double guess_exchange_at_most(struct guess *guess, size_t u, size_t v)
-{
-    double less =
-        guess_beside(guess, u, guess->cache_of[u]) + guess_beside(guess, v, guess->cache_of[v]);
-
-    return less * guess->problem->horizon - exchange_costs(guess, u, v);
-}
-
-double guess_exchange(struct guess *guess, size_t u, size_t v)
+double guess_exchange(struct guess *guess, size_t u, size_t v, double least)
 {
     const struct improve *problem = guess->problem;
     size_t here = guess->cache_of[u], there = guess->cache_of[v];
-    double more = guess_beside(guess, u, there) + guess_beside(guess, v, here) -
-                  guess_beside(guess, u, here) - guess_beside(guess, v, there) -
-                  2 * problem->pair(u, v, problem->arg);
-    double costs = exchange_costs(guess, u, v);
+    double costs = exchange_costs(guess, u, v), own, more, most, pair;
 
-    return isfinite(costs) ? -more * problem->horizon - costs : -INFINITY;
+    own = guess_beside(guess, u, here) + guess_beside(guess, v, there);
+    if (!isfinite(costs) || !(own * problem->horizon - costs > least))
+        return -INFINITY;
+    more = guess_beside(guess, u, there) + guess_beside(guess, v, here);
+    pair =
+        fmin(guess->closest[at_beside(guess, u, there)], guess->closest[at_beside(guess, v, here)]);
+    most = (own - more + 2 * pair) * problem->horizon - costs;
+    if (!(most + ROUNDING * ((own + more) * problem->horizon + fabs(costs)) > least))
+        return -INFINITY;
+    more = more - guess->own[u] - guess->own[v] - 2 * problem->pair(u, v, problem->arg);
+    return -more * problem->horizon - costs;
 }
 
 /* Returns what is lost less at most in the domains for the unit's part of a change. The products of
@@ -347,7 +364,7 @@ double guess_unit_at_most(struct guess *guess, size_t unit)
 
         if (c == here || price == INFINITY)
             continue;
-        there = guess_beside(guess, unit, c) - guess->closest[unit * problem->caches + c];
+        there = guess_beside(guess, unit, c) - guess->closest[at_beside(guess, unit, c)];
         worth = (less - there) * problem->horizon - price;
         most = worth > most ? worth : most;
     }

@@ -24,7 +24,8 @@ struct guess {
     size_t *used;                 /* [caches] cores of these */
     size_t *first;                /* [caches + 1] where a cache's members begin in member */
     size_t *member;               /* [n] units by cache */
-    double *beside;               /* [n * caches] the pairs of a unit with those on a cache */
+    double *own;                  /* [n] the pairs of a unit with the others on its cache */
+    double *beside;               /* [n * caches] those of units of a like with those on another */
     double *closest;              /* [n * caches] the greatest of these */
     double *asks, *minds, *both;  /* [caches] sums of a domain: asks, minds, and their products */
     double asks_most, minds_most; /* of one unit */
@@ -55,9 +56,10 @@ double guess_value(struct guess *guess, const struct guess_change *change);
  * loses where he stands. Most candidates are known by it not to be among the best. */
 double guess_at_most(struct guess *guess, const struct guess_change *change);
 
-/* Return the two for units that change places, and as fast as can be: there are many. */
-double guess_exchange(struct guess *guess, size_t u, size_t v);
-double guess_exchange_at_most(struct guess *guess, size_t u, size_t v);
+/* Returns guess_value for units that change places, and as fast as can be: there are many.
+ * -INFINITY where it is not more than `least`: most are known not to be before their pair is asked
+ * for, which is one of those that each meets on the other's cache. */
+double guess_exchange(struct guess *guess, size_t u, size_t v, double least);
 
 /* Returns what neither a move of the unit, nor its part of a change of two units, can be worth more
  * than: no change of two is worth more than their two sums. -INFINITY where it may go nowhere. */

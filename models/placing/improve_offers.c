@@ -72,11 +72,16 @@ static void keep(struct offers *offers, const struct guess_change *change)
     list[i] = *change;
 }
 
+/* Returns what a candidate has to be worth more than to be kept. */
+static double least_kept(const struct offers *offers)
+{
+    return offers->nbest < offers->tries ? -INFINITY : offers->best[offers->tries - 1].value;
+}
+
 /* Whether a candidate of that value would be kept. */
 static bool is_good(const struct offers *offers, double value)
 {
-    return value > -INFINITY &&
-           (offers->nbest < offers->tries || value > offers->best[offers->tries - 1].value);
+    return value > least_kept(offers);
 }
 
 static void keep_ring(struct offers *offers, double value, size_t u, size_t v)
@@ -208,8 +213,7 @@ static void offer_exchange(struct offers *offers, size_t u, size_t v)
     struct guess_change change;
 
     if ((u < v || cores[u] != cores[v] || !is_focus(offers, v)) && !exceeds(offers, u, v) &&
-        is_good(offers, guess_exchange_at_most(&offers->guess, u, v)) &&
-        is_good(offers, guess_exchange(&offers->guess, u, v))) {
+        is_good(offers, guess_exchange(&offers->guess, u, v, least_kept(offers)))) {
         change.n = 0;
         add_move(&change, u, at[v]);
         add_move(&change, v, at[u]);

@@ -29,7 +29,7 @@ static void search_clear(struct search *search)
     free(search->part);
     free(search->by_part);
     free(search->cache_of);
-    free(search->of_step);
+    free(search->first_like);
     free(search->room);
     free(search->held);
     free(search->nodes);
@@ -51,8 +51,8 @@ static int search_init(struct search *search)
         search->slots *= 2;
     search->part = calloc(total, sizeof(*search->part));
     search->by_part = calloc(total, sizeof(*search->by_part));
-    search->cache_of = calloc(4 * total, sizeof(*search->cache_of));
-    search->of_step = calloc(search->slots, sizeof(*search->of_step));
+    search->cache_of = calloc(5 * total, sizeof(*search->cache_of));
+    search->first_like = calloc(search->slots, sizeof(*search->first_like));
     search->room = calloc(4 * caches, sizeof(*search->room));
     search->held = calloc(search_topo(search)->cores + 1, sizeof(*search->held));
     search->nodes = calloc(caches, sizeof(*search->nodes));
@@ -63,13 +63,14 @@ static int search_init(struct search *search)
     search->slowdown = calloc(2 * cores, sizeof(*search->slowdown));
     search->fixed_press =
         calloc(3 * caches + search_topo(search)->packages, sizeof(*search->fixed_press));
-    if (!search->part || !search->by_part || !search->cache_of || !search->of_step ||
+    if (!search->part || !search->by_part || !search->cache_of || !search->first_like ||
         !search->room || !search->held || !search->nodes || !search->price || !search->focus ||
         !search->before || !search->core || !search->slowdown || !search->fixed_press)
         return -1;
     search->cores = search->cache_of + total;
     search->kind = search->cores + total;
-    search->before_at = search->kind + total;
+    search->like = search->kind + total;
+    search->before_at = search->like + total;
     search->domain = search->room + caches;
     search->wholes = search->domain + caches;
     search->package = search->wholes + caches;
@@ -141,6 +142,7 @@ static int improve(struct search *search, size_t *moved)
     problem = (struct improve){.n = search->n,
                                .cores = search->cores,
                                .kind = search->kind,
+                               .like = search->like,
                                .caches = search->caches,
                                .room = search->room,
                                .domain = search->domain,

@@ -57,8 +57,8 @@ struct search {
     struct part *part;           /* [n] */
     size_t *by_part;             /* [units->total] indices into units->from */
     size_t *cache_of;            /* [n] */
-    size_t *cores, *kind;        /* [n] as improve wants them */
-    size_t slots, *of_step;      /* [slots] scratch: a step's first part of one core, hashed */
+    size_t *cores, *kind, *like; /* [n] as improve wants them */
+    size_t slots, *first_like;   /* [slots] scratch: the first of parts that are the same, hashed */
     size_t *room, *domain;       /* [caches] */
     size_t *wholes;              /* [caches] hardware cores, where each thread is a place */
     size_t *package;             /* [caches] */

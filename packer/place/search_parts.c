@@ -323,31 +323,79 @@ static size_t like_in_unit(const struct search *search, size_t p)
     return first;
 }
 
-/* Returns the first part that is a whole unit of one core of the same step: they are alike. */
-static size_t like_in_step(const struct search *search, size_t p)
+static bool same_step(const struct search *search, size_t p, size_t q)
 {
-    const struct step *const *first = (const struct step *const *)search->units->first;
-    const struct step *step = first[search->part[p].unit];
-    size_t i = ((uintptr_t)step >> 6) & (search->slots - 1);
+    const struct units *units = search->units;
 
-    for (; search->of_step[i] != NOBODY; i = (i + 1) & (search->slots - 1))
-        if (first[search->part[search->of_step[i]].unit] == step)
-            return search->of_step[i];
-    return search->of_step[i] = p;
+    return units->first[search->part[p].unit] == units->first[search->part[q].unit];
+}
+
+/* Are two parts, that are units each, the same to search_pair() beside any other? */
+static bool same_beside(const struct search *search, size_t p, size_t q)
+{
+    const struct part *x = &search->part[p], *y = &search->part[q];
+
+    return x->slot == y->slot && x->cores == y->cores && x->isolated == y->isolated &&
+           x->devil == y->devil && isnan(x->limit) == isnan(y->limit);
+}
+
+static void forget_first(struct search *search)
+{
+    for (size_t i = 0; i < search->slots; i++)
+        search->first_like[i] = NOBODY;
+}
+
+/* Returns the first part of those asked for since forget_first() that is the same; the same have
+ * the same hash. */
+static size_t first_like(struct search *search, size_t p, size_t hash,
+                         bool (*same)(const struct search *, size_t, size_t))
+{
+    size_t *first = search->first_like, i = hash & (search->slots - 1);
+
+    while (first[i] != NOBODY && !same(search, first[i], p))
+        i = (i + 1) & (search->slots - 1);
+    if (first[i] == NOBODY)
+        first[i] = p;
+    return first[i];
+}
+
+/* Parts that are whole units of one core of the same step are alike. */
+static void take_kinds(struct search *search)
+{
+    const struct units *units = search->units;
+
+    forget_first(search);
+    for (size_t p = 0; p < search->n; p++) {
+        size_t unit = search->part[p].unit;
+
+        search->kind[p] = units->unit[unit].cores == 1
+                              ? first_like(search, p, (uintptr_t)units->first[unit] >> 6, same_step)
+                              : like_in_unit(search, p);
+    }
+}
+
+/* Units that are not divided are the same to pairs if their programs are; what a part loses beside
+ * one of its own unit is another matter. */
+static void take_likes(struct search *search)
+{
+    forget_first(search);
+    for (size_t p = 0; p < search->n; p++) {
+        const struct part *part = &search->part[p];
+
+        search->like[p] = part->cores == search->units->unit[part->unit].cores
+                              ? first_like(search, p, part->slot, same_beside)
+                              : p;
+    }
 }
 
 static void take_parts(struct search *search)
 {
-    for (size_t i = 0; i < search->slots; i++)
-        search->of_step[i] = NOBODY;
     for (size_t p = 0; p < search->n; p++) {
-        const struct part *part = &search->part[p];
-
-        search->cores[p] = part->cores;
-        search->focus[p] = part->focus;
-        search->kind[p] = search->units->unit[part->unit].cores == 1 ? like_in_step(search, p)
-                                                                     : like_in_unit(search, p);
+        search->cores[p] = search->part[p].cores;
+        search->focus[p] = search->part[p].focus;
     }
+    take_kinds(search);
+    take_likes(search);
 }
 
 void search_machine(struct search *search)

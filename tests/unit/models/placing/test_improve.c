@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "models/partition/partition.h"
-#include "models/placing/improve.h"
+#include "models/placing/improve_guess.h"
 #include "tests/unit/common/noise.h"
 
 #define N_MAX 24
@@ -27,12 +27,14 @@ struct box {
     size_t cores[N_MAX], room[CACHES_MAX], domain[CACHES_MAX], cache_of[N_MAX];
     double pair[N_MAX][N_MAX], asks[N_MAX], minds[N_MAX], price[N_MAX * CACHES_MAX];
     double power; /* of the members of a cache: > 1 makes them more than their pairs */
+    size_t asked; /* calls of pair() */
 };
 
 static double pair_of(size_t a, size_t b, void *arg)
 {
-    const struct box *box = arg;
+    struct box *box = arg;
 
+    box->asked++;
     return box->pair[a][b] + box->pair[b][a];
 }
 
@@ -440,6 +442,94 @@ static void test_focus(void **state)
     }
 }
 
+/* The units are of so many programs, in any order, and it costs all the same to move. */
+static void fill_programs(struct box *box, size_t programs, size_t *like)
+{
+    size_t n = box->problem.n, program[N_MAX], first[N_MAX];
+
+    fill_pairs(box);
+    memset(first, 0xff, sizeof(first));
+    for (size_t i = 0; i < n; i++) {
+        program[i] = (size_t)(noise_uniform(&noise) * (double)programs) % programs;
+        first[program[i]] = first[program[i]] < n ? first[program[i]] : i;
+        like[i] = first[program[i]];
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            box->pair[i][j] = box->pair[like[i]][like[j]];
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < box->problem.caches; c++)
+            box->price[i * box->problem.caches + c] = c == box->cache_of[i] ? 0 : 0.3;
+    box->problem.price = box->price;
+}
+
+/* That units are known to be alike saves questions, and changes nothing else, to the last digit. */
+static void test_like(void **state)
+{
+    size_t like[N_MAX], saved = 0, asked = 0, moved = 0;
+
+    (void)state;
+    for (int round = 0; round < 60; round++) {
+        struct improve_found found, found_alike;
+        struct box box, alike;
+
+        box_init(&box, 24, 4 + 2 * (size_t)(round % 2), 6);
+        box.problem.moves_max = round % 3 ? 0 : 4;
+        fill_programs(&box, 5, like);
+        alike = box;
+        alike.problem.cores = alike.cores;
+        alike.problem.room = alike.room;
+        alike.problem.price = alike.price;
+        alike.problem.arg = &alike;
+        alike.problem.like = like;
+        solve(&box, &found);
+        solve(&alike, &found_alike);
+        assert_memory_equal(box.cache_of, alike.cache_of, sizeof(box.cache_of));
+        assert_memory_equal(&found, &found_alike, sizeof(found));
+        moved += found.moved;
+        asked += box.asked;
+        saved += box.asked - alike.asked;
+    }
+    assert_true(moved > 60);
+    assert_true(saved > asked / 10);
+}
+
+/* What an exchange is worth is the same on the short way, where it is more than was asked for. */
+static void test_exchange(void **state)
+{
+    size_t like[N_MAX], more = 0, less = 0;
+
+    (void)state;
+    for (int round = 0; round < 40; round++) {
+        struct guess guess;
+        struct box box;
+
+        box_init(&box, 24, 4, 6);
+        fill_programs(&box, 5 + 19 * (size_t)(round % 2), like);
+        box.problem.like = round % 4 < 2 ? like : NULL;
+        assert_int_equal(guess_init(&guess, &box.problem, box.cache_of), 0);
+        for (size_t u = 0; u < 24; u++)
+            for (size_t v = 0; v < 24; v++) {
+                size_t here = box.cache_of[u], there = box.cache_of[v];
+                struct guess_change change = {.n = 2, .move = {{u, there}, {v, here}}};
+                double value, least = noise_uniform(&noise) - 0.5;
+
+                if (here == there)
+                    continue;
+                value = guess_value(&guess, &change);
+                if (fabs(value - least) < 1e-9)
+                    continue;
+                if (value > least)
+                    assert_true(fabs(guess_exchange(&guess, u, v, least) - value) < 1e-9);
+                else
+                    assert_true(guess_exchange(&guess, u, v, least) <= least);
+                *(value > least ? &more : &less) += 1;
+            }
+        guess_free(&guess);
+    }
+    assert_true(more > 100 && less > 100);
+}
+
 static void test_invalid(void **state)
 {
     struct improve_found found;
@@ -504,6 +594,7 @@ int main(void)
         cmocka_unit_test(test_domains),     cmocka_unit_test(test_newcomer),
         cmocka_unit_test(test_equals_stay), cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_invalid),     cmocka_unit_test(test_focus),
+        cmocka_unit_test(test_like),        cmocka_unit_test(test_exchange),
         cmocka_unit_test(test_partition),
     };
 
