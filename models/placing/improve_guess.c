@@ -90,23 +90,11 @@ static void count_in_domain(struct guess *guess, size_t unit, size_t cache, doub
     guess->both[domain] += sign * problem->asks[unit] * problem->minds[unit];
 }
 
-/* Returns where the sums of the unit for that cache are, in beside and closest. */
-static size_t at_beside(const struct guess *guess, size_t unit, size_t cache)
-{
-    const size_t *like = guess->problem->like;
-
-    return (like ? like[unit] : unit) * guess->problem->caches + cache;
-}
-
-double guess_beside(struct guess *guess, size_t unit, size_t cache)
+double guess_sum(struct guess *guess, size_t unit, size_t cache)
 {
     const struct improve *problem = guess->problem;
-    bool own = guess->cache_of[unit] == cache;
-    size_t at = at_beside(guess, unit, cache);
-    double *beside = own ? &guess->own[unit] : &guess->beside[at], sum = 0, closest = 0;
+    double *kept = guess_kept(guess, unit, cache), sum = 0, closest = 0;
 
-    if (!isnan(*beside))
-        return *beside;
     for (size_t i = guess->first[cache]; i < guess->first[cache + 1]; i++) {
         size_t member = guess->member[i];
         double pair = member == unit ? 0 : problem->pair(unit, member, problem->arg);
@@ -114,9 +102,9 @@ double guess_beside(struct guess *guess, size_t unit, size_t cache)
         sum += pair;
         closest = pair > closest ? pair : closest;
     }
-    if (!own)
-        guess->closest[at] = closest;
-    return *beside = sum;
+    if (guess->cache_of[unit] != cache)
+        guess->closest[guess_at(guess, unit, cache)] = closest;
+    return *kept = sum;
 }
 
 /* Forgets the sums for a cache: its members have changed. */
@@ -168,14 +156,6 @@ int guess_init(struct guess *guess, const struct improve *problem, const size_t 
         forget_beside(guess, c);
     list_members(guess);
     return 0;
-}
-
-double guess_price(const struct guess *guess, size_t unit, size_t to)
-{
-    const double *price = guess->problem->price;
-    size_t row = unit * guess->problem->caches;
-
-    return price ? price[row + to] - price[row + guess->cache_of[unit]] : 0;
 }
 
 bool guess_fits(const struct guess *guess, const struct guess_change *change)
@@ -323,18 +303,19 @@ double guess_exchange(struct guess *guess, size_t u, size_t v, double least)
 {
     const struct improve *problem = guess->problem;
     size_t here = guess->cache_of[u], there = guess->cache_of[v];
-    double costs = exchange_costs(guess, u, v), own, more, most, pair;
+    double costs = exchange_costs(guess, u, v), own_u, own_v, more, most, pair;
 
-    own = guess_beside(guess, u, here) + guess_beside(guess, v, there);
-    if (!isfinite(costs) || !(own * problem->horizon - costs > least))
+    if (!isfinite(costs))
         return -INFINITY;
+    own_u = guess_beside(guess, u, here);
+    own_v = guess_beside(guess, v, there);
     more = guess_beside(guess, u, there) + guess_beside(guess, v, here);
     pair =
-        fmin(guess->closest[at_beside(guess, u, there)], guess->closest[at_beside(guess, v, here)]);
-    most = (own - more + 2 * pair) * problem->horizon - costs;
-    if (!(most + ROUNDING * ((own + more) * problem->horizon + fabs(costs)) > least))
+        fmin(guess->closest[guess_at(guess, u, there)], guess->closest[guess_at(guess, v, here)]);
+    most = (own_u + own_v - more + 2 * pair) * problem->horizon - costs;
+    if (!(most + ROUNDING * ((own_u + own_v + more) * problem->horizon + fabs(costs)) > least))
         return -INFINITY;
-    more = more - guess->own[u] - guess->own[v] - 2 * problem->pair(u, v, problem->arg);
+    more = more - own_u - own_v - 2 * problem->pair(u, v, problem->arg);
     return -more * problem->horizon - costs;
 }
 
@@ -364,7 +345,7 @@ double guess_unit_at_most(struct guess *guess, size_t unit)
 
         if (c == here || price == INFINITY)
             continue;
-        there = guess_beside(guess, unit, c) - guess->closest[at_beside(guess, unit, c)];
+        there = guess_beside(guess, unit, c) - guess->closest[guess_at(guess, unit, c)];
         worth = (less - there) * problem->horizon - price;
         most = worth > most ? worth : most;
     }

@@ -5,6 +5,8 @@
 #ifndef BERTH_MODELS_PLACING_IMPROVE_GUESS_H
 #define BERTH_MODELS_PLACING_IMPROVE_GUESS_H
 
+#include <math.h>
+
 #include "models/placing/improve.h"
 
 #define GUESS_CHANGE_MAX 16 /* units that one candidate moves */
@@ -37,11 +39,40 @@ struct guess {
 int guess_init(struct guess *guess, const struct improve *problem, const size_t *cache_of);
 void guess_free(struct guess *guess);
 
-/* Returns the sum of a unit's pairs with those on a cache. */
-double guess_beside(struct guess *guess, size_t unit, size_t cache);
+/* Returns where the sums of the unit for a cache that it is not on are: beside, closest. */
+static inline size_t guess_at(const struct guess *guess, size_t unit, size_t cache)
+{
+    const size_t *like = guess->problem->like;
+
+    return (like ? like[unit] : unit) * guess->problem->caches + cache;
+}
+
+/* Returns where the sum of its pairs with those on a cache is kept; NAN: it is not known. */
+static inline double *guess_kept(const struct guess *guess, size_t unit, size_t cache)
+{
+    return guess->cache_of[unit] == cache ? &guess->own[unit]
+                                          : &guess->beside[guess_at(guess, unit, cache)];
+}
+
+/* Adds it up and keeps it. */
+double guess_sum(struct guess *guess, size_t unit, size_t cache);
+
+/* Returns it. */
+static inline double guess_beside(struct guess *guess, size_t unit, size_t cache)
+{
+    double kept = *guess_kept(guess, unit, cache);
+
+    return isnan(kept) ? guess_sum(guess, unit, cache) : kept;
+}
 
 /* Returns what it costs, or saves, that a unit stands on cache `to` instead of where it stands. */
-double guess_price(const struct guess *guess, size_t unit, size_t to);
+static inline double guess_price(const struct guess *guess, size_t unit, size_t to)
+{
+    const double *price = guess->problem->price;
+    size_t row = unit * guess->problem->caches;
+
+    return price ? price[row + to] - price[row + guess->cache_of[unit]] : 0;
+}
 
 /* Returns that of all that move. */
 double guess_change_price(const struct guess *guess, const struct guess_change *change);

@@ -206,21 +206,19 @@ static void begin_ring(struct offers *offers, size_t u, size_t v)
     keep_ring(offers, less * horizon - price, u, v);
 }
 
-/* Offers that u takes v's place, which goes to u's, or elsewhere. */
+/* Offers that u and v change places. */
 static void offer_exchange(struct offers *offers, size_t u, size_t v)
 {
-    const size_t *at = offers->guess.cache_of, *cores = offers->problem->cores;
+    const size_t *at = offers->guess.cache_of;
     struct guess_change change;
 
-    if ((u < v || cores[u] != cores[v] || !is_focus(offers, v)) && !exceeds(offers, u, v) &&
-        is_good(offers, guess_exchange(&offers->guess, u, v, least_kept(offers)))) {
-        change.n = 0;
-        add_move(&change, u, at[v]);
-        add_move(&change, v, at[u]);
-        offer(offers, &change);
-    }
-    if (offers->any_free)
-        offer_chain(offers, u, v);
+    if (exceeds(offers, u, v) ||
+        !is_good(offers, guess_exchange(&offers->guess, u, v, least_kept(offers))))
+        return;
+    change.n = 0;
+    add_move(&change, u, at[v]);
+    add_move(&change, v, at[u]);
+    offer(offers, &change);
 }
 
 /* Adds the member of the cache that best goes to `to` and is not in the change yet. Returns false
@@ -268,6 +266,14 @@ static void offer_several(struct offers *offers, size_t u, size_t cache)
         offer(offers, &change);
 }
 
+/* Whether the exchange of both is looked at for u's sake, not for v's. */
+static bool is_found_here(const struct offers *offers, size_t u, size_t v)
+{
+    const size_t *cores = offers->problem->cores;
+
+    return u < v || cores[u] != cores[v] || !is_focus(offers, v);
+}
+
 /* Offers all that sends u where another unit stands, the best first: most are soon known not to be
  * worth a look. */
 static void offer_exchanges(struct offers *offers, const struct offers_rated *u)
@@ -276,12 +282,17 @@ static void offer_exchanges(struct offers *offers, const struct offers_rated *u)
 
     for (size_t i = 0; i < offers->problem->n; i++) {
         const struct offers_rated *v = &offers->rated[i];
+        bool here = is_found_here(offers, u->unit, v->unit);
 
         if (!is_good(offers, u->most + v->most))
             return;
-        if (at[v->unit] != at[u->unit] &&
-            guess_price(&offers->guess, u->unit, at[v->unit]) < INFINITY)
+        if (at[v->unit] == at[u->unit] || !(here || offers->any_free) ||
+            !(guess_price(&offers->guess, u->unit, at[v->unit]) < INFINITY))
+            continue;
+        if (here)
             offer_exchange(offers, u->unit, v->unit);
+        if (offers->any_free)
+            offer_chain(offers, u->unit, v->unit);
     }
 }
 
