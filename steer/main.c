@@ -2,7 +2,7 @@
 /* berth-steer - has Slurm give jobs the nodes whose memory is least busy, by the weights of nodes.
  *
  * Each 30 s it reads what berthd has written of each node, asks slurmctld for all nodes (one RPC),
- * and tells it the weights that have changed (one RPC a weight: STEER_EMPTY + 1 for each weight of
+ * and tells it the weights that have changed (one RPC a weight: STEER_FINE + 1 for each weight of
  * the admin at most). A job's start never waits for it: slurmctld uses the weights that it has.
  *
  * What it changed is undone when it ends, by --undo after it was killed, and when rounds have
@@ -105,7 +105,7 @@ static int steer(const struct steer_options *options, struct steer_nodes *nodes,
     struct steer_state state;
     struct berth_error silent;
 
-    if (state_read(options->state, &state, nodes, err) < 0 || round_check(nodes, err) < 0)
+    if (state_read(options->state, &state, nodes, err) < 0 || round_levels(nodes, err) < 0)
         return -1;
     if (news_read(options->ledger, options->defaults, nodes, now, &silent) < 0)
         complain(options, silent.text); /* nobody has news: all is undone */

@@ -23,6 +23,7 @@ struct steer_node {
 struct steer_nodes {
     size_t n;
     struct steer_node *node; /* [n] in the order of strcmp */
+    int levels;              /* that their admin's weights leave room for; 0: not known yet */
 };
 
 /* Brings nodes into their order. */

@@ -45,6 +45,8 @@ static void print_json(const struct steer_nodes *nodes, const struct outcome *ou
     json_add_u64(object, "news", outcome->news);
     json_add_u64(object, "changed", outcome->changed);
     json_add_u64(object, "rpcs", outcome->rpcs);
+    if (nodes->levels > 0)
+        json_add_u64(object, "levels", (uint64_t)nodes->levels);
     json_add_bool(object, "control", !outcome->hour.steered);
     json_add_text(object, "why", outcome->why);
     for (size_t i = 0; i < nodes->n; i++)
@@ -97,18 +99,18 @@ static void put_gauge(FILE *out, const char *name, const char *help, double valu
 /* How many nodes have which level; no name of a node, so that 10,000 make no more series. */
 static void put_levels(FILE *out, const struct steer_nodes *nodes)
 {
-    size_t n[STEER_EMPTY + 1] = {0};
+    size_t n[STEER_FINE + 1] = {0};
 
     for (size_t i = 0; i < nodes->n; i++) {
-        int level = steer_level_of(nodes->node[i].own, nodes->node[i].weight);
+        int level = steer_level_of(nodes->node[i].own, nodes->node[i].weight, nodes->levels);
 
         if (nodes->node[i].chosen && level >= 0)
             n[level]++;
     }
-    fputs("# HELP berth_steer_level_nodes Nodes by what berth-steer adds to their weight; 8 are "
-          "without jobs.\n# TYPE berth_steer_level_nodes gauge\n",
+    fputs("# HELP berth_steer_level_nodes Nodes by what berth-steer adds to their weight; those "
+          "of the highest level are without jobs.\n# TYPE berth_steer_level_nodes gauge\n",
           out);
-    for (int level = 0; level <= STEER_EMPTY; level++)
+    for (int level = 0; level <= nodes->levels; level++)
         fprintf(out, "berth_steer_level_nodes{level=\"%d\"} %zu\n", level, n[level]);
 }
 

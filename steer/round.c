@@ -14,7 +14,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int round_check(const struct steer_nodes *nodes, struct berth_error *err)
+int round_levels(struct steer_nodes *nodes, struct berth_error *err)
 {
     uint32_t *own = calloc(nodes->n + 1, sizeof(*own)), a, b;
     bool has_room;
@@ -24,14 +24,15 @@ int round_check(const struct steer_nodes *nodes, struct berth_error *err)
     for (size_t i = 0; i < nodes->n; i++)
         own[i] = nodes->node[i].own;
     qsort(own, nodes->n, sizeof(*own), by_number);
-    has_room = steer_has_room(own, nodes->n, &a, &b);
+    nodes->levels = steer_has_room(own, nodes->n, STEER_FINE, &a, &b) ? STEER_FINE : STEER_COARSE;
+    has_room = steer_has_room(own, nodes->n, nodes->levels, &a, &b);
     free(own);
     if (has_room)
         return 0;
     return berth_error_set(err,
                            "slurm.conf: the weights %u and %u of nodes are too near: weights that "
                            "differ must differ by %d or more",
-                           a, b, STEER_EMPTY + 1);
+                           a, b, STEER_COARSE + 1);
 }
 
 static bool has_news(const struct steer_node *node, int64_t now)
@@ -39,15 +40,15 @@ static bool has_news(const struct steer_node *node, int64_t now)
     return node->chosen && node->up && node->at + STEER_NEWS_S >= now && !isnan(node->pressure);
 }
 
-static int level_of(const struct steer_node *node, int64_t now)
+static int level_of(const struct steer_node *node, int levels, int64_t now)
 {
     if (!node->chosen || !node->up)
         return STEER_UNKNOWN;
     if (!node->in_use)
-        return STEER_EMPTY;
-    return has_news(node, now)
-               ? steer_level(node->pressure, steer_level_of(node->own, node->weight))
-               : STEER_UNKNOWN;
+        return levels;
+    if (!has_news(node, now))
+        return STEER_UNKNOWN;
+    return steer_level(node->pressure, steer_level_of(node->own, node->weight, levels), levels);
 }
 
 size_t round_want(struct steer_nodes *nodes, int64_t now)
@@ -58,7 +59,7 @@ size_t round_want(struct steer_nodes *nodes, int64_t now)
         struct steer_node *node = &nodes->node[i];
 
         news += has_news(node, now);
-        node->wanted = steer_weight(node->own, level_of(node, now));
+        node->wanted = steer_weight(node->own, level_of(node, nodes->levels, now));
     }
     if (news == 0)
         round_undo(nodes);

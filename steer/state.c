@@ -34,22 +34,29 @@ int state_lock(const char *path, struct berth_error *err)
 
 /* ---- reading ---- */
 
-static int64_t whole(struct json_object *object, const char *key)
+static int64_t whole(struct json_object *object, const char *key, int64_t without)
 {
     struct json_object *value;
 
-    return json_object_object_get_ex(object, key, &value) ? json_object_get_int64(value) : 0;
+    return json_object_object_get_ex(object, key, &value) ? json_object_get_int64(value) : without;
 }
 
-static void take_weights(struct json_object *own, struct steer_nodes *nodes)
+/* Returns what was added at most; an older file, which does not say it, is of coarse levels. */
+static int64_t most_of(struct json_object *object)
+{
+    int64_t most = whole(object, "most", STEER_COARSE);
+
+    return most < STEER_FINE ? most : STEER_FINE;
+}
+
+static void take_weights(struct json_object *own, int64_t most, struct steer_nodes *nodes)
 {
     json_object_object_foreach(own, name, value)
     {
         struct steer_node *node = steer_node_find(nodes, name);
         int64_t weight = json_object_get_int64(value);
 
-        if (node && weight >= 0 && weight <= UINT32_MAX &&
-            steer_level_of((uint32_t)weight, node->weight) != STEER_UNKNOWN)
+        if (node && weight >= 0 && weight <= node->weight && node->weight - weight <= most)
             node->own = (uint32_t)weight;
     }
 }
@@ -70,9 +77,9 @@ int state_read(const char *path, struct steer_state *state, struct steer_nodes *
     free(text);
     if (object && json_object_object_get_ex(object, "own", &own) &&
         json_object_is_type(own, json_type_object)) {
-        state->at = whole(object, "at");
-        state->until = whole(object, "until");
-        take_weights(own, nodes);
+        state->at = whole(object, "at", 0);
+        state->until = whole(object, "until", 0);
+        take_weights(own, most_of(object), nodes);
         json_object_put(object);
         return 0;
     }
@@ -81,6 +88,21 @@ int state_read(const char *path, struct steer_state *state, struct steer_nodes *
 }
 
 /* ---- writing ---- */
+
+/* Returns the most that is, or is to be, added to an admin's weight. */
+static uint32_t most_added(const struct steer_nodes *nodes)
+{
+    uint32_t most = 0;
+
+    for (size_t i = 0; i < nodes->n; i++) {
+        const struct steer_node *node = &nodes->node[i];
+        uint32_t weight = node->weight > node->wanted ? node->weight : node->wanted;
+
+        if (weight - node->own > most)
+            most = weight - node->own;
+    }
+    return most;
+}
 
 int state_write(const char *path, const struct steer_state *state, const struct steer_nodes *nodes,
                 struct berth_error *err)
@@ -94,6 +116,7 @@ int state_write(const char *path, const struct steer_state *state, const struct 
             json_add_u64(own, nodes->node[i].name, nodes->node[i].own);
     json_add_u64(object, "at", (uint64_t)state->at);
     json_add_u64(object, "until", (uint64_t)state->until);
+    json_add_u64(object, "most", most_added(nodes));
     json_add(object, "own", own);
     text = object ? json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN) : NULL;
     if (text)

@@ -2,11 +2,11 @@
 /* state - what outlives berth-steer: the admin's weights of the nodes that it steers, and until
  * when these may be steered.
  *
- * The file is there before the first weight is changed, and goes when the last one is back. A
- * weight is the admin's and at most STEER_EMPTY more, so that the file need not say what Slurm was
- * told: whenever berth-steer dies, its next run or --undo knows each weight that is its own. A
- * weight that is further from the admin's was set by somebody else, and is the admin's from then
- * on. */
+ * The file is there before the first weight is changed, and goes when the last one is back. It says
+ * what is added to a weight at most, before and after the change that it was written for, and not
+ * what Slurm was told of each node: whenever berth-steer dies, its next run or --undo knows each
+ * weight that is its own. A weight that is further from the admin's was set by somebody else, and
+ * is the admin's from then on. */
 #ifndef BERTH_STEER_STATE_H
 #define BERTH_STEER_STATE_H
 

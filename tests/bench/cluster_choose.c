@@ -154,9 +154,9 @@ static int level_told(const struct cluster_sim *sim, size_t at, double most, dou
     uint64_t seed = day_random_seed(sim->seed + at, LOT_LEVEL, (uint64_t)at_s);
 
     if (node->n == 0)
-        return STEER_EMPTY;
-    return sim->choice->steer & BY_LOT ? (int)(day_random(&seed) * STEER_LEVELS)
-                                       : steer_level(node->weight / most, node->level);
+        return STEER_FINE;
+    return sim->choice->steer & BY_LOT ? (int)(day_random(&seed) * STEER_FINE)
+                                       : steer_level(node->weight / most, node->level, STEER_FINE);
 }
 
 void cluster_steer(struct cluster_sim *sim, double at_s)
@@ -206,7 +206,7 @@ static bool has_feature(const struct cluster_node *node, int prefer)
 /* Returns what Slurm takes least of: the weight, and with LLN the load. */
 static double rank(const struct cluster_sim *sim, const struct cluster_node *node)
 {
-    bool weighs = sim->choice->steer & BY_LEVELS || node->level == STEER_EMPTY;
+    bool weighs = sim->choice->steer & BY_LEVELS || node->level == STEER_FINE;
     double load = 1 - (double)node->free / (double)(sim->machine->topo->cores + 1);
 
     return (weighs ? node->level : 0) + (sim->choice->steer & BY_LLN ? load : 0);

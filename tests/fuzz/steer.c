@@ -23,6 +23,8 @@ static const char *const state_seeds[] = {
     "{\"at\":-1,\"until\":9223372036854775807,\"own\":{\"cn1\":-1,\"cn2\":4294967296,\"cn3\":\"7\"}"
     "}",
     "{\"own\":{\"cn1\":null,\"cn2\":1e9,\"cn3\":[]}}",
+    "{\"at\":1,\"until\":2,\"most\":32,\"own\":{\"cn1\":1,\"cn2\":8,\"cn3\":10}}",
+    "{\"most\":9223372036854775807,\"own\":{\"cn1\":0,\"cn2\":0}}",
     "{\"own\":{}}",
     "",
     NULL};
@@ -44,14 +46,14 @@ static void assert_sound(const struct steer_nodes *nodes)
 {
     for (size_t i = 0; i < nodes->n; i++)
         fuzz_assert(nodes->node[i].wanted >= nodes->node[i].own &&
-                    nodes->node[i].wanted - nodes->node[i].own <= STEER_EMPTY);
+                    nodes->node[i].wanted - nodes->node[i].own <= STEER_FINE);
 }
 
 /* What is read is written and read again as the same. */
 static void one_state(const uint8_t *data, size_t size)
 {
     struct steer_node node[NODES], again[NODES];
-    struct steer_nodes nodes = {NODES, node}, other = {NODES, again};
+    struct steer_nodes nodes = {NODES, node, STEER_FINE}, other = {NODES, again, STEER_FINE};
     struct steer_state state, same;
     struct berth_error err = {""};
     const char *path = fuzz_file("state.json", data, size);
@@ -63,7 +65,7 @@ static void one_state(const uint8_t *data, size_t size)
         return;
     }
     for (size_t i = 0; i < NODES; i++)
-        fuzz_assert(node[i].weight - node[i].own <= STEER_EMPTY);
+        fuzz_assert(node[i].weight - node[i].own <= STEER_FINE);
     round_want(&nodes, NOW);
     assert_sound(&nodes);
     fuzz_assert(state_write(path, &state, &nodes, &err) == 0);
@@ -101,7 +103,7 @@ static void write_rows(const char *url, char *text)
 static void one_news(const uint8_t *data, size_t size)
 {
     struct steer_node node[NODES];
-    struct steer_nodes nodes = {NODES, node};
+    struct steer_nodes nodes = {NODES, node, STEER_FINE};
     char *text = fuzz_text(data, size), url[160];
     struct berth_error err = {""};
 

@@ -68,12 +68,12 @@ job_comes_to() {
 
 t30_a_job_goes_to_the_node_whose_memory_is_less_busy() {
     steered 0.9 0.1
-    same "the weights" "$(weights)" "8 1"
+    same "the weights" "$(weights)" "29 4"
     same "the job's node" "$(job_comes_to)" "$OTHER_NODE"
     written "$CLUSTER_NODE" 0.1
     written "$OTHER_NODE" 0.9
     same "the next round" "$(a_round)" "[2,2,2]"
-    same "the weights then" "$(weights)" "1 8"
+    same "the weights then" "$(weights)" "4 29"
     same "the next job's node" "$(job_comes_to)" "$CLUSTER_NODE"
     unsteered
 }
@@ -83,7 +83,7 @@ t30_an_empty_node_is_left_for_whole_nodes() {
     stop two
     soon "the second node's state" IDLE state_of_node "$OTHER_NODE"
     a_round >/dev/null
-    same "the weights" "$(weights)" "8 9"
+    same "the weights" "$(weights)" "29 33"
     same "the job's node" "$(job_comes_to)" "$CLUSTER_NODE"
     start two -w "$OTHER_NODE"
     unsteered
@@ -92,34 +92,34 @@ t30_an_empty_node_is_left_for_whole_nodes() {
 # Within half a level nothing is changed, and never twice in 30 s.
 t30_a_weight_is_changed_seldom() {
     steered 0.3 0.9
-    written "$CLUSTER_NODE" 0.34
+    written "$CLUSTER_NODE" 0.32
     same "a little more" "$(a_round)" "[2,0,0]"
     written "$CLUSTER_NODE" 0.8
     same "too soon" "$(steer --once --json | jq -r .why)" "the last change is not 30 s old"
     same "dryrun" "$(a_round --dryrun)" "[2,0,0]"
-    same "the weights" "$(weights)" "3 8"
+    same "the weights" "$(weights)" "10 29"
     same "later" "$(a_round)" "[2,1,1]"
-    same "the weights then" "$(weights)" "7 8"
+    same "the weights then" "$(weights)" "26 29"
     unsteered
 }
 
 t30_silence_and_wrong_rows_change_nothing() {
     local wrong
     steered 0.5 0.5
-    same "the weights" "$(weights)" "5 5"
+    same "the weights" "$(weights)" "17 17"
     written "$CLUSTER_NODE" 0.5 700
     same "an old row" "$(a_round)" "[1,1,1]"
-    same "the weights without news of the first" "$(weights)" "1 5"
+    same "the weights without news of the first" "$(weights)" "1 17"
     for wrong in -1 null 1e400 "'much'"; do
         written "$CLUSTER_NODE" 0.9
         written "$CLUSTER_NODE" "$wrong" 2>/dev/null || continue # MariaDB takes it not, or as 0
         a_round >/dev/null
-        has "1 5" "$(weights)"
+        has "1 17" "$(weights)"
     done
     written "$CLUSTER_NODE" 0.9 -3600
     written nobody 0.9
     a_round >/dev/null
-    same "a row of the future, and of a node that is not there" "$(weights)" "1 5"
+    same "a row of the future, and of a node that is not there" "$(weights)" "1 17"
     sql "delete from $LEDGER_DB.steer_node"
     same "no news at all" "$(a_round)" "[0,1,1]"
     same "the weights then" "$(weights)" "1 1"
@@ -128,7 +128,7 @@ t30_silence_and_wrong_rows_change_nothing() {
 
 t30_a_database_that_is_away_undoes_all() {
     steered 0.9 0.5
-    same "the weights" "$(weights)" "8 5"
+    same "the weights" "$(weights)" "29 17"
     rested
     steer --once --ledger="mariadb://127.0.0.1:1/$LEDGER_DB" 2>"$CLUSTER/out/why"
     has "$(cat "$CLUSTER/out/why")" "berth-steer: the ledger: "
@@ -151,10 +151,10 @@ t30_what_it_changed_is_undone() {
     daemon_start steer "$BUILD/berth-steer" --ledger="mariadb://127.0.0.1:$MARIADB_PORT/$LEDGER_DB" \
         --ledger-defaults="$CLUSTER/etc/ledger.cnf" --state="$STEER_STATE" --control=0
     daemon_stop steer KILL
-    same "the weights after SIGKILL" "$(weights)" "8 1"
+    same "the weights after SIGKILL" "$(weights)" "29 4"
     same "not due" "$(steer --undo --overdue --json | jq -r .why)" "it is not due yet"
     overdue
-    same "overdue" "$(steer --undo --overdue --json | jq -c '[.changed, .rpcs, .why]')" '[1,1,""]'
+    same "overdue" "$(steer --undo --overdue --json | jq -c '[.changed, .rpcs, .why]')" '[2,1,""]'
     same "the weights then" "$(weights)" "1 1"
     same "once more" "$(steer --undo --json | jq -r .why)" "nothing is steered"
     unsteered
@@ -182,11 +182,11 @@ t30_a_restart_of_slurmctld_gives_back_the_admins_weights() {
     soon "the second node's state" MIXED state_of_node "$OTHER_NODE"
     same "the weights after a restart" "$(weights)" "1 1"
     soon "nodes that have registered again" 2 nodes_with_news
-    same "the next round" "$(a_round)" "[2,1,1]"
-    same "the weights then" "$(weights)" "8 1"
+    same "the next round" "$(a_round)" "[2,2,2]"
+    same "the weights then" "$(weights)" "29 4"
     timeout 10 scontrol reconfigure
     soon "the weights after a reconfiguration" "1 1" weights
-    same "the round after that" "$(a_round)" "[2,1,1]"
+    same "the round after that" "$(a_round)" "[2,2,2]"
     unsteered
 }
 
@@ -195,13 +195,21 @@ t30_an_admins_weights_stay() {
     steered 0.9 0.1
     timeout 10 scontrol update NodeName="$OTHER_NODE" Weight=100
     a_round >/dev/null
-    same "the weights" "$(weights)" "8 100"
+    same "the weights" "$(weights)" "29 103"
     written "$OTHER_NODE" 0.9
     a_round >/dev/null
-    same "a level above his" "$(weights)" "8 107"
+    same "a level above his" "$(weights)" "29 128"
     same "the job's node" "$(job_comes_to)" "$CLUSTER_NODE"
+    timeout 10 scontrol update NodeName="$OTHER_NODE" Weight=33
+    same "levels between weights that are 32 apart" "$(a_round >/dev/null; steer --once --json | jq .levels)" 8
+    same "the weights, by levels that leave his order" "$(weights)" "8 40"
     steer --undo >/dev/null
-    same "undone" "$(weights)" "1 100"
+    same "undone" "$(weights)" "1 33"
+    timeout 10 scontrol update NodeName="$OTHER_NODE" Weight=34
+    same "levels between weights that are 33 apart" "$(a_round >/dev/null; steer --once --json | jq .levels)" 32
+    same "the weights then" "$(weights)" "29 62"
+    steer --undo >/dev/null
+    same "undone" "$(weights)" "1 34"
     timeout 10 scontrol update NodeName="$OTHER_NODE" Weight=5
     has "$(a_round 2>&1 || true)" "the weights 1 and 5 of nodes are too near"
     same "nothing is changed" "$(weights)" "1 5"
@@ -218,14 +226,14 @@ t30_partitions_are_respected() {
     timeout 10 scontrol create PartitionName=first Nodes="$CLUSTER_NODE"
     timeout 10 scontrol create PartitionName=second Nodes="$OTHER_NODE"
     a_round >/dev/null
-    same "the weights" "$(weights)" "8 100"
+    same "the weights" "$(weights)" "29 103"
     same "the node of a job of the first partition" "$(job_comes_to -p first)" "$CLUSTER_NODE"
     same "the node of a job of the second one" "$(job_comes_to -p second)" "$OTHER_NODE"
     same "the node of a job of the partition that has both" "$(job_comes_to)" "$CLUSTER_NODE"
     written "$CLUSTER_NODE" 0.1
     written "$OTHER_NODE" 0.9
     a_round >/dev/null
-    same "the weights then" "$(weights)" "1 107"
+    same "the weights then" "$(weights)" "4 128"
     same "the node of a job of the first partition then" "$(job_comes_to -p first)" "$CLUSTER_NODE"
     same "the node of a job of the second one then" "$(job_comes_to -p second)" "$OTHER_NODE"
     timeout 10 scontrol delete PartitionName=first
@@ -240,7 +248,7 @@ t30_partitions_are_respected() {
 # The quiet node is reserved: weights order only what a job may have.
 t30_reservations_are_respected() {
     steered 0.9 0.1
-    same "the weights" "$(weights)" "8 1"
+    same "the weights" "$(weights)" "29 4"
     timeout 10 scontrol create reservation ReservationName=kept Nodes="$OTHER_NODE" StartTime=now Duration=10 Users=root Flags=IGNORE_JOBS
     same "the node of a job outside the reservation" "$(job_comes_to)" "$CLUSTER_NODE"
     same "the node of a job inside" "$(job_comes_to --reservation=kept)" "$OTHER_NODE"
@@ -254,7 +262,7 @@ t30_reservations_are_respected() {
 # Its database is killed: a round gives all back, and steers again when it is there.
 t30_a_killed_database_undoes_all_until_it_is_back() {
     steered 0.9 0.1
-    same "the weights" "$(weights)" "8 1"
+    same "the weights" "$(weights)" "29 4"
     sleep 2 # what it was told is on its disk
     daemon_stop mariadbd KILL
     rested
@@ -263,8 +271,8 @@ t30_a_killed_database_undoes_all_until_it_is_back() {
     same "the weights without it" "$(weights)" "1 1"
     same "the job's node" "$(job_comes_to)" "$CLUSTER_NODE"
     mariadb_start
-    same "the next round" "$(a_round)" "[2,1,1]"
-    same "the weights then" "$(weights)" "8 1"
+    same "the next round" "$(a_round)" "[2,2,2]"
+    same "the weights then" "$(weights)" "29 4"
     unsteered
 }
 
@@ -275,7 +283,7 @@ t30_a_killed_slurmctld_is_steered_again() {
     rm -f "$STEER_STATE"
     timeout 10 scontrol update NodeName="$CLUSTER_NODE,$OTHER_NODE" Weight=1
     steer_on
-    soon "the weights" "8 1" weights
+    soon "the weights" "29 4" weights
     daemon_stop slurmctld KILL
     daemon_start slurmctld slurmctld -D -i
     soon "the second node's state" MIXED state_of_node "$OTHER_NODE"
@@ -283,7 +291,7 @@ t30_a_killed_slurmctld_is_steered_again() {
     daemon_stop steer
     steer_on
     soon "nodes that have registered again" 2 nodes_with_news
-    soon "the weights then" "8 1" steered_again
+    soon "the weights then" "29 4" steered_again
     daemon_stop steer
     unsteered
 }
@@ -320,7 +328,7 @@ t30_all_parts_killed_at_once_leave_nothing() {
     berthd_start
     soon "nodes with news" 2 nodes_with_news
     a_round >/dev/null
-    same "the next round" "$(weights)" "8 1"
+    same "the next round" "$(weights)" "29 4"
     unsteered
 }
 
@@ -340,20 +348,20 @@ noted() {
 
 t30_the_lot_leaves_hours_to_slurm() {
     steered 0.9 0.1
-    same "the weights" "$(weights)" "8 1"
+    same "the weights" "$(weights)" "29 4"
     hour 0
     rested
-    same "a round that steers nothing" "$(steer --once --json --control=50 | jq -c '[.news, .changed, .control]')" "[2,1,true]"
+    same "a round that steers nothing" "$(steer --once --json --control=50 | jq -c '[.news, .changed, .control]')" "[2,2,true]"
     same "the weights in that hour" "$(weights)" "1 1"
     same "hours that are noted" "$(noted 0)" 1
     hour 1
-    has "$(steer --once --control=50)" "2 nodes, 2 with news, 1 changed by 1 RPCs"
-    same "the weights in another hour" "$(weights)" "8 1"
+    has "$(steer --once --control=50)" "2 nodes, 2 with news, 2 changed by 2 RPCs"
+    same "the weights in another hour" "$(weights)" "29 4"
     same "hours that are noted" "$(noted 1)" 1
     sql "drop table $LEDGER_DB.steer_hour"
     rested
     has "$(steer --once --control=50 2>&1)" "table steer_hour: no berthd of this version has written to it yet"
-    same "the weights where it cannot be written down" "$(weights)" "8 1"
+    same "the weights where it cannot be written down" "$(weights)" "29 4"
     unsteered
 }
 
@@ -362,7 +370,7 @@ t30_figures_for_prometheus() {
     steered 0.9 0.1
     rested
     steer --once --metrics-textfile="$file" >/dev/null
-    has "$(cat "$file")" 'berth_steer_level_nodes{level="7"} 1'
+    has "$(cat "$file")" 'berth_steer_level_nodes{level="28"} 1'
     has "$(cat "$file")" "berth_steer_news_nodes 2"
     has "$(cat "$file")" "berth_steer_pressure_mean_ratio 0.5"
     if command -v promtool >/dev/null; then promtool check metrics <"$file"; fi
