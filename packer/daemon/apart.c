@@ -147,17 +147,37 @@ static int look_at_machine(struct command *command, const struct conf *conf, cha
     return rc;
 }
 
+static bool is_root(const struct conf *conf)
+{
+    return strcmp(conf->user, "root") == 0;
+}
+
+static struct passwd *find_user(const struct conf *conf, struct berth_error *err)
+{
+    struct passwd *user = getpwnam(conf->user);
+
+    if (user && user->pw_uid != 0)
+        return user;
+    berth_error_set(err, "user: %s: %s", conf->user,
+                    user ? "is root by another name" : "there is no such user");
+    return NULL;
+}
+
+int apart_check(const struct conf *conf, struct berth_error *err)
+{
+    return is_root(conf) || find_user(conf, err) ? 0 : -1;
+}
+
 int apart_start(const struct conf *conf, char **argv, struct berth_error *err)
 {
     static struct command command;
     struct passwd *user;
 
-    if (strcmp(conf->user, "root") == 0 || hand_is_apart() || geteuid() != 0)
+    if (is_root(conf) || hand_is_apart() || geteuid() != 0)
         return 0;
-    user = getpwnam(conf->user);
-    if (!user || user->pw_uid == 0)
-        return berth_error_set(err, "user: %s: %s", conf->user,
-                               user ? "is root by another name" : "there is no such user");
+    user = find_user(conf, err);
+    if (!user)
+        return -1;
     snprintf(command.uid, sizeof(command.uid), "%u", (unsigned)user->pw_uid);
     snprintf(command.gid, sizeof(command.gid), "%u", (unsigned)user->pw_gid);
     if (give_folders(conf, user, err) < 0)

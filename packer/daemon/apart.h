@@ -5,6 +5,9 @@
 
 #include "packer/conf/conf.h"
 
+/* Says whether there is the user that the configuration names. 0, or -1 and err. */
+int apart_check(const struct conf *conf, struct berth_error *err);
+
 /* Where root starts berthd and the configuration names another user: gives that user the folders
  * that are berthd's own, and becomes berth-hand, which starts berthd once more, with the same
  * arguments argv (ended by NULL), as that user. Call it before anything else is opened or started.

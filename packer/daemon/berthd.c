@@ -507,7 +507,7 @@ static int check(const struct daemon *daemon)
     const char *path = daemon->conf_path ? daemon->conf_path : CONF_DEFAULT_PATH;
     struct berth_error err;
 
-    if (packer_check(&daemon->conf, &err) < 0)
+    if (apart_check(&daemon->conf, &err) < 0 || packer_check(&daemon->conf, &err) < 0)
         return fail("check", err.text);
     tell_older(&daemon->conf);
     printf("berthd: %s: %s\n", path,

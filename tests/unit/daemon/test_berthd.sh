@@ -35,6 +35,8 @@ chmod 700 "$dir"
 conf "$kept" "tune = sweep=5s"
 expect 0 "berthd: $dir/berth.conf: ok" --check -c "$dir/berth.conf"
 [ -z "$(ls -A "$dir/state")" ] || { echo "not ok - --check has made something"; failures=$((failures + 1)); }
+conf "$kept" "tune = user=nobody-of-that-name"
+expect 1 "berthd: check: user: nobody-of-that-name: there is no such user" --check -c "$dir/berth.conf"
 conf "$kept" "colour = blue"
 expect 1 "$dir/berth.conf:8: " --check -c "$dir/berth.conf"
 conf "$kept" "topology = nowhere:2"
