@@ -4,7 +4,7 @@
 #
 # REV is a git worktree that stays there, by its commit: it is built once. Ours is built from the tree as it is.
 
-compare_targets=(berthd berthctl berth-lab berth-job spank_berth.la libberth_rt.la tests/unit/common/ledger_fill)
+compare_targets=(berthd berthctl berth-lab berth-probe berth-job spank_berth.la libberth_rt.la tests/unit/common/ledger_fill)
 compare_benches=(tests/bench/drive tests/bench/compare_table tests/bench/steady tests/bench/silence tests/bench/nucore
     tests/bench/day tests/bench/day_clock.la)
 
