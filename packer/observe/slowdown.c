@@ -23,9 +23,8 @@
 #define COMMON                                                                                     \
     0.02 /* standard deviation of what the machine does to all at a time, a fraction of their time \
           */
-#define FAR_LONG                                                                                   \
-    30              /* windows: what is far for longer has not been on its way, and stays so       \
-                     */
+/* Windows: what is far for longer has not been on its way, and stays so. */
+#define FAR_LONG 30
 #define SURE 3      /* standard deviations from which it is what they show */
 #define CLEAR 0.015 /* standard deviation of a measured slowdown that needs no further window */
 
