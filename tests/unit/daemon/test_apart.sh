@@ -43,6 +43,7 @@ cp ./berthd ./berth-hand "$dir/"
 chmod 755 "$dir"
 mkdir "$dir/state" "$dir/run"
 chown daemon "$dir/run"
+setpriv --reuid=daemon --regid=daemon --clear-groups test -x "$dir/berthd" || { echo "$dir is closed to the user daemon"; exit 77; }
 
 begin() {
     : >"$dir/log" # its own processes are told by the one whose name is in it
