@@ -44,8 +44,7 @@ static void on_again(evutil_socket_t fd, short what, void *arg)
     const struct notify *notify = arg;
 
     (void)fd, (void)what;
-    if (hand_is_apart())
-        hand_link_hear(notify->packer->world.enforce->hand);
+    hand_hear();
     say(notify, "WATCHDOG=1");
     say_again_later(arg);
 }

@@ -72,6 +72,16 @@ static int read_thread(pid_t tid, struct taskstats_thread *thread)
 
 static const struct taskstats_asker usage_asker = {read_usage, read_thread};
 
+/* Programs that berthd starts get no way to berth-hand. */
+static void join(struct hand_link *link)
+{
+    for (int i = 0; i < HAND_LINKS; i++)
+        fcntl(HAND_FD_FIRST + i, F_SETFD, FD_CLOEXEC);
+    apart = link;
+    rootfs_ask(open_file);
+    taskstats_ask(&usage_asker);
+}
+
 struct hand_link *hand_link_open(const struct hand_site *site)
 {
     struct hand_link *link = calloc(1, sizeof(*link));
@@ -79,13 +89,12 @@ struct hand_link *hand_link_open(const struct hand_site *site)
     if (!link)
         return NULL;
     pthread_mutex_init(&link->mutex, NULL);
-    link->hand = hand_is_apart() ? NULL : hand_new(site);
     if (hand_is_apart()) {
-        apart = link;
-        rootfs_ask(open_file);
-        taskstats_ask(&usage_asker);
+        join(link);
+        return link;
     }
-    if (link->hand || hand_is_apart())
+    link->hand = hand_new(site);
+    if (link->hand)
         return link;
     hand_link_close(link);
     return NULL;
@@ -299,8 +308,8 @@ int hand_ask_clean(struct hand_link *link, struct wire_step_id id, struct berth_
     return hand_ask(link, HAND_BY_HEAD, &message, &answer, err);
 }
 
-long hand_ask_pages(struct hand_link *link, const struct hand_page_order *order, int *status,
-                    struct berth_error *err)
+int hand_ask_pages(struct hand_link *link, const struct hand_page_order *order, int *status,
+                   struct berth_error *err)
 {
     struct hand_message message = {.kind = HAND_PAGES, .n = (uint32_t)order->n};
     struct hand_answer answer;
@@ -317,8 +326,8 @@ long hand_ask_pages(struct hand_link *link, const struct hand_page_order *order,
     return 0;
 }
 
-void hand_link_hear(struct hand_link *link)
+void hand_hear(void)
 {
-    if (link && !link->hand)
-        hand_ask_forget(link, (struct wire_step_id){0, 0}); /* there is none */
+    if (apart)
+        hand_ask_forget(apart, (struct wire_step_id){0, 0}); /* there is none */
 }

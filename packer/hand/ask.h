@@ -27,8 +27,8 @@ void hand_link_close(struct hand_link *link); /* NULL is fine */
  * berth-hand was told when it was started. */
 void hand_link_idle(struct hand_link *link, bool idle);
 
-/* Waits until berth-hand answers; the hand in this process does. */
-void hand_link_hear(struct hand_link *link);
+/* Waits until berth-hand answers, if there is a link to one. */
+void hand_hear(void);
 
 /* Asks. The message's kind, n and what its array does not hold past n are the caller's to fill in.
  * link NULL: there is no hand, which is a refusal. */
@@ -75,8 +75,8 @@ struct hand_page_order {
 
 /* Asks where they are, or has them moved; waits for the process's memory map. status[n]: as
  * move_pages(2) says. Returns 0, or -1 with errno and err. */
-long hand_ask_pages(struct hand_link *link, const struct hand_page_order *order, int *status,
-                    struct berth_error *err);
+int hand_ask_pages(struct hand_link *link, const struct hand_page_order *order, int *status,
+                   struct berth_error *err);
 
 int hand_ask_clean(struct hand_link *link, struct wire_step_id id, struct berth_error *err);
 

@@ -87,6 +87,9 @@ same "its user" "$(says "$head" Uid)" "$uid $uid $uid $uid"
 for set in CapInh CapPrm CapEff CapAmb; do
     same "$set of berthd" "$(says "$head" $set)" 0000000000000000
 done
+for fd in 3 4 5; do # no program that it starts has its links to berth-hand
+    same "flags of its descriptor $fd" "$(sed -n 's/^flags:[[:space:]]*\(02......\)$/closed at exec/p' "/proc/$head/fdinfo/$fd")" "closed at exec"
+done
 same "NoNewPrivs of berthd" "$(says "$head" NoNewPrivs)" 1
 same "NoNewPrivs of berth-hand" "$(says "$hand" NoNewPrivs)" 1
 same "owner of the plugin's socket" "$(stat -c %u:%a "$dir/run/s.plugin")" 0:600
