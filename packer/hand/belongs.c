@@ -62,6 +62,11 @@ static bool is_tracked(const struct hand_known *step, const char *text)
     return false;
 }
 
+static bool says_so(const struct hand *hand, const struct hand_known *step, const char *text)
+{
+    return is_in_folder(hand, step, text) || (!step->leaf[0] && is_tracked(step, text));
+}
+
 /* ---- by the folder's own list ---- */
 
 static bool lists(const struct hand *hand, const char *dir, pid_t pid)
@@ -185,7 +190,7 @@ int hand_belongs(const struct hand *hand, const struct hand_known *step, pid_t t
     if (!text && (errno == ENOENT || errno == ESRCH) &&
         (tid != pid || rootfs_is_machine(hand->site.root)))
         return 0;
-    is = text && (is_in_folder(hand, step, text) || (!step->leaf[0] && is_tracked(step, text)));
+    is = text && says_so(hand, step, text);
     free(text);
     if (is || is_listed(hand, step, pid) || (!step->leaf[0] && descends(hand, step, pid)))
         return 1;
@@ -211,7 +216,7 @@ const struct hand_known *hand_step_of(const struct hand *hand, pid_t pid)
 
         if (is_stepd(hand, step, pid))
             break;
-        if (is_in_folder(hand, step, text) || (!step->leaf[0] && is_tracked(step, text)))
+        if (says_so(hand, step, text))
             found = step;
     }
     free(text);
