@@ -5,39 +5,23 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "packer/base/file.h"
 #include "packer/hand/pass.h"
-#include "packer/system/unix_socket.h"
 
-#define BACKLOG 4096 /* as serve/listen.c */
-#define TURN 16      /* of them at once */
+#define TURN 16 /* of them at once */
 
 static bool is_ours(const struct door *door)
 {
-    struct stat st;
-
-    return door->fd >= 0 && lstat(door->path, &st) == 0 && st.st_dev == door->at[0] &&
-           st.st_ino == door->at[1];
+    return door->fd >= 0 && unix_socket_is_at(door->path, &door->file);
 }
 
 int door_open(struct door *door, const char *path, struct berth_error *err)
 {
-    struct stat st;
-
-    *door = (struct door){.path = path, .fd = unix_socket_bind(path, 0600, err)};
-    if (door->fd < 0)
-        return -1;
-    if (listen(door->fd, BACKLOG) == 0 && lstat(path, &st) == 0) {
-        door->at[0] = st.st_dev;
-        door->at[1] = st.st_ino;
-        return 0;
-    }
-    file_close(door->fd);
-    door->fd = -1;
-    return berth_error_set(err, "%s: cannot listen", path);
+    *door = (struct door){.path = path};
+    door->fd = unix_socket_listen(path, 0600, &door->file, err);
+    return door->fd < 0 ? -1 : 0;
 }
 
 void door_check(struct door *door)
@@ -55,14 +39,6 @@ void door_check(struct door *door)
     file_close(old);
 }
 
-static bool is_roots(int fd)
-{
-    struct ucred peer;
-    socklen_t length = sizeof(peer);
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == 0;
-}
-
 void door_pass(struct door *door, int head)
 {
     for (int i = 0; i < TURN; i++) {
@@ -70,7 +46,7 @@ void door_pass(struct door *door, int head)
 
         if (fd < 0)
             return;
-        if (is_roots(fd))
+        if (unix_socket_peer(fd) == 0)
             pass_send(head, "", 1, fd);
         close(fd);
     }

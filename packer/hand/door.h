@@ -5,11 +5,12 @@
 #define BERTH_HAND_DOOR_H
 
 #include "packer/base/error.h"
+#include "packer/system/unix_socket.h"
 
 struct door {
     const char *path;
-    int fd;              /* that listens; -1: it could not be bound */
-    unsigned long at[2]; /* device and inode of its file */
+    int fd; /* that listens; -1: it could not be bound */
+    struct unix_socket_file file;
 };
 
 /* Binds the path, whose string stays the caller's. 0, or -1 and err. */

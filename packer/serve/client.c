@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "packer/system/unix_socket.h"
 #include "packer/wire/wire.h"
 
 /* Bytes that wait to be read: with more nothing further is said, until there are so few again. */
@@ -491,19 +492,10 @@ static void refuse(struct clients *clients, int fd, uid_t uid, const char *why)
     log_limited(&clients->refused, LOG_LEVEL_WARN, "uid %u was turned away: %s", uid, why);
 }
 
-/* Whose connection it is; -1: nobody can tell. */
-static uid_t peer_uid(int fd)
-{
-    struct ucred peer;
-    socklen_t length = sizeof(peer);
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.uid : (uid_t)-1;
-}
-
 void client_open(struct clients *clients, int fd)
 {
     struct client *client = calloc(1, sizeof(*client));
-    uid_t uid = peer_uid(fd);
+    uid_t uid = unix_socket_peer(fd);
     const char *why = "out of memory";
 
     if (client) {

@@ -6,16 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "packer/base/log.h"
 #include "packer/system/unix_socket.h"
 
-#define BACKLOG                                                                                    \
-    4096 /* the most that Linux has room for by default: what slurmstepds say of the steps that    \
-            start while berthd is stopped is heard when it goes on */
 #define TURN 16 /* connections; further ones have to wait for REST: */
 static const struct timeval rest = {.tv_usec = 1000};
 static const struct timeval pause_full = {.tv_usec = 200000}; /* where no descriptor is left */
@@ -26,8 +22,7 @@ struct listener {
     struct event *again; /* the rest is over */
     int fd, priority;
     mode_t mode;
-    dev_t dev; /* of the path's file */
-    ino_t ino;
+    struct unix_socket_file file; /* the path's */
     listener_on on;
     void *arg;
     struct log_limit full, unbound;
@@ -82,14 +77,11 @@ static void on_connection(evutil_socket_t fd, short what, void *arg)
 
 static bool is_ours(const struct listener *listener)
 {
-    struct stat st;
-
-    return lstat(listener->path, &st) == 0 && st.st_dev == listener->dev &&
-           st.st_ino == listener->ino;
+    return unix_socket_is_at(listener->path, &listener->file);
 }
 
 /* Waits for connections on the new socket, in place of the old one, if there is any. */
-static int take_over(struct listener *listener, int fd, const struct stat *st)
+static int take_over(struct listener *listener, int fd, const struct unix_socket_file *file)
 {
     struct event *ready =
         event_new(listener->base, fd, EV_READ | EV_PERSIST, on_connection, listener);
@@ -108,20 +100,18 @@ static int take_over(struct listener *listener, int fd, const struct stat *st)
         close(listener->fd);
     listener->ready = ready;
     listener->fd = fd;
-    listener->dev = st->st_dev;
-    listener->ino = st->st_ino;
+    listener->file = *file;
     return 0;
 }
 
 static int bind_path(struct listener *listener, struct berth_error *err)
 {
-    struct stat st;
-    int fd = unix_socket_bind(listener->path, listener->mode, err);
+    struct unix_socket_file file;
+    int fd = unix_socket_listen(listener->path, listener->mode, &file, err);
 
     if (fd < 0)
         return -1;
-    if (listen(fd, BACKLOG) == 0 && lstat(listener->path, &st) == 0 &&
-        take_over(listener, fd, &st) == 0)
+    if (take_over(listener, fd, &file) == 0)
         return 0;
     berth_error_set(err, "%s: cannot listen: %s", listener->path, strerror(errno));
     close(fd);

@@ -52,3 +52,39 @@ int unix_socket_bind(const char *path, mode_t mode, struct berth_error *err)
     }
     return fd;
 }
+
+#define BACKLOG                                                                                    \
+    4096 /* what slurmstepds say of the steps that start while berthd is stopped is heard when it  \
+            goes on */
+
+int unix_socket_listen(const char *path, mode_t mode, struct unix_socket_file *file,
+                       struct berth_error *err)
+{
+    int fd = unix_socket_bind(path, mode, err);
+    struct stat st;
+
+    if (fd < 0)
+        return -1;
+    if (listen(fd, BACKLOG) == 0 && lstat(path, &st) == 0) {
+        *file = (struct unix_socket_file){st.st_dev, st.st_ino};
+        return fd;
+    }
+    berth_error_set(err, "%s: cannot listen: %s", path, strerror(errno));
+    close(fd);
+    return -1;
+}
+
+bool unix_socket_is_at(const char *path, const struct unix_socket_file *file)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && st.st_dev == file->dev && st.st_ino == file->ino;
+}
+
+uid_t unix_socket_peer(int fd)
+{
+    struct ucred peer;
+    socklen_t length = sizeof(peer);
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.uid : (uid_t)-1;
+}

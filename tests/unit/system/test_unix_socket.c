@@ -54,6 +54,31 @@ static void test_dead_and_live(void **state)
     close(fd);
 }
 
+/* Who listens knows his file from another that was put in its place, and who has come. */
+static void test_whose_it_is(void **state)
+{
+    struct unix_socket_file file, other;
+    struct berth_error err;
+    int first = unix_socket_listen(path, 0600, &file, &err), second, pair[2];
+
+    (void)state;
+    assert_true(first >= 0);
+    assert_true(unix_socket_is_at(path, &file));
+    assert_int_equal(unlink(path), 0);
+    assert_false(unix_socket_is_at(path, &file));
+    second = unix_socket_listen(path, 0600, &other, &err);
+    assert_true(second >= 0);
+    assert_true(unix_socket_is_at(path, &other));
+    assert_false(unix_socket_is_at(path, &file));
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    assert_int_equal(unix_socket_peer(pair[0]), geteuid());
+    close(pair[0]);
+    assert_int_equal(unix_socket_peer(pair[0]), (uid_t)-1);
+    close(pair[1]);
+    close(first);
+    close(second);
+}
+
 /* A path for which sockaddr_un has no room fails, and is not cut. */
 static void test_too_long(void **state)
 {
@@ -74,6 +99,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_dead_and_live, make, unmake),
+        cmocka_unit_test_setup_teardown(test_whose_it_is, make, unmake),
         cmocka_unit_test_setup_teardown(test_too_long, make, unmake),
     };
 
